@@ -138,7 +138,15 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
                         values[i, :, b] = 0.0 if over else (pairs[:, 0] - empty) / gains.mean()
                     elif m in failed:
                         values[i, :, b] = 0.0
-            facts = {"dataset": dataset, "family": family, "points": gains.mean(), "values": values}
+            facts = {
+                "two classes": info["task"] == "binary",
+                "more than two classes": info["task"] == "multiclass",
+                "up to 20 features": len(info["features"]) <= 20,
+                "more than 20 features": len(info["features"]) > 20,
+                "up to 1,000 rows": sum(rows_of.values()) <= 1000,
+                "more than 1,000 rows": sum(rows_of.values()) > 1000,
+            }
+            facts |= {"dataset": dataset, "family": family, "points": gains.mean(), "values": values}
             cells.append(facts)
     return cells
 
@@ -148,7 +156,7 @@ def averaged(cells: list[np.ndarray], families: list[str], datasets: list[str]) 
     table: dict[str, dict[str, list[np.ndarray]]] = {}
     for cell, family, dataset in zip(cells, families, datasets, strict=True):
         table.setdefault(family, {}).setdefault(dataset, []).append(cell)
-    return {f: np.mean([np.mean(some, axis=0) for some in of.values()], axis=0) for f, of in table.items()}
+    return {f: np.mean([np.mean(some, axis=0) for some in of.values()], axis=0) for f, of in sorted(table.items())}
 
 
 def pooled(families: dict[str, np.ndarray], methods: int, draws: np.ndarray) -> np.ndarray:
@@ -270,9 +278,18 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
     duel = stretched(pooled(averaged(gaps, families, datasets), 1, over), len(names))[:, 0]
     scaled = [c["points"] * g for c, g in zip(cells, gaps, strict=True)]
     in_points = stretched(pooled(averaged(scaled, families, datasets), 1, over), len(names))[:, 0].round(10)
+    groups = {}
+    for title in [key for key, value in cells[0].items() if isinstance(value, bool)]:
+        mine = [i for i, cell in enumerate(cells) if cell[title]]
+        within = averaged([gaps[i] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine])
+        if len(within) < 2:
+            continue
+        means = stretched(pooled(within, 1, weights(len(within), 0)), len(within))[:, 0].round(10)
+        groups[title] = [[means[0, b], (means[1:, b] > 0).mean()] for b in range(len(budgets))]
     found = [
         {
             "budget": budget,
+            "groups": {title: group[b] for title, group in groups.items()},
             "difference": [duel[0, b], *np.percentile(duel[1:, b], [2.5, 97.5])],
             "better": (in_points[1:, b] > BAND).mean(),
             "worse": (in_points[1:, b] < -BAND).mean(),

@@ -81,6 +81,10 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
         assert float(brings[3]) == pytest.approx(100 * step["algorithm"][step["recommended"]]["quality"][0], abs=0.6)
     for told, found in zip(answer["views"][0]["dynamic"], numbers["dynamic"], strict=True):
         assert told["difference"] == pytest.approx(found["difference"], abs=2e-3)
+        shown = {group["title"]: group for group in told["groups"]}
+        for title, (difference, ahead) in found["groups"].items():
+            assert shown[title]["difference"][0] == pytest.approx(difference, abs=2e-3)
+            assert shown[title]["ahead"] == pytest.approx(ahead, abs=2e-3)
         assert told["better"] == pytest.approx(found["better"], abs=2e-3)
         assert told["worse"] == pytest.approx(found["worse"], abs=2e-3)
 

@@ -105,7 +105,7 @@ def draws_of(table: Table) -> Numbers:
 
     NaN for a unit that has no data set, and for all where no unit has every one.
     """
-    names = list(dict.fromkeys(table.families))
+    names = sorted(set(table.families))
     cells = [_family(table, name) for name in names]
     rows = cells[0].shape[0]
     weights = np.full((1, len(names)), 1 / len(names))

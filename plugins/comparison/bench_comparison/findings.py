@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["SURE", "findings", "listed", "main_view", "per_cent", "unknown"]
+__all__ = ["FEW", "SURE", "findings", "listed", "main_view", "per_cent", "unknown"]
 
 JsonObject = Mapping[str, Any]
+
+FEW = 5
+"""With fewer data sets nothing is recommended: resampling so few says little."""
 
 SURE = 0.8
 """Probability from which a sentence says that something is so."""
@@ -93,9 +96,27 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
     if open_at:
         said.append(f"is not clearly better or worse at {listed(open_at)}")
     return _finding(
-        f"Of the full price, choosing features row by row {listed(said)}.",
+        f"Of the full price, choosing features row by row {listed(said)}.{_where(view)}",
         min(chances) if chances else None,
         "#row-by-row-or-a-fixed-subset",
+    )
+
+
+def _where(view: JsonObject) -> str:
+    """On which kind of data dynamic acquisition does best, below the whole price."""
+    found = [
+        (group["ahead"], step["budget"], group)
+        for step in view["dynamic"]
+        for group in step["groups"]
+        if step["budget"] < 1 and group["families"] >= FEW and group["ahead"] is not None
+    ]
+    if not found:
+        return ""
+    ahead, budget, group = max(found, key=lambda one: one[0])
+    size = f"{100 * group['difference'][0]:+.0f} %"
+    return (
+        f" For less it does best on data with {group['title']}, at {per_cent(budget)}: {size}, ahead with probability "
+        f"{ahead:.2f}."
     )
 
 

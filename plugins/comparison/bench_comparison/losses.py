@@ -57,7 +57,7 @@ def outcomes(differences: Numbers) -> tuple[float, float, float]:
         differences: float64 (draws,), in the metric, more is better; NaN where there is none.
     """
     if not len(differences) or np.isnan(differences).any():
-        return (float("nan"),) * 3
+        return float("nan"), float("nan"), float("nan")
     better, worse = float((differences > BAND).mean()), float((differences < -BAND).mean())
     return better, 1.0 - better - worse, worse
 

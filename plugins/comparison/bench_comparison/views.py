@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_comparison.draws import Table, draws_of, split_draws
+from bench_comparison.findings import FEW
 from bench_comparison.layout import Layout
 from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
 from bench_comparison.populations import Task
@@ -17,13 +18,10 @@ from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
 from bench_comparison.units import picked, stacked
 
-__all__ = ["FEW", "LEVELS", "TITLES", "task_views"]
+__all__ = ["LEVELS", "TITLES", "task_views"]
 
 Numbers = NDArray[np.float64]
 JsonObject = Mapping[str, Any]
-
-FEW = 5
-"""With fewer data sets nothing is recommended: intervals of four cover too little (tests/test_answer_coverage.py)."""
 
 TITLES = {"all": "all prices", **PRICES}
 _PAIR_DIGITS = 2

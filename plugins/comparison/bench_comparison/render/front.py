@@ -29,7 +29,7 @@ def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
     compared = [description for description in described if "losses" in description]
     lines = [] if compared else ["No suite here compares methods over data sets, budget by budget.", ""]
     for description in compared:
-        lines += _answer(description, several=len(compared) > 1).splitlines()
+        lines += _answer(description, several=len(compared) > 1).rstrip().splitlines()
         lines += [""]
     links = {
         name: f"[losses]({name}/answer.md), [budgets]({name}/budgets.md)"

@@ -69,12 +69,6 @@ def test_small_sets_have_ten_splits_large_ones_three_and_others_five(suite: Suit
     assert {name: suite.seed_count(name) for name in suite.dataset_names()} == due
 
 
-def test_neural_methods_run_on_three_splits(suite: Suite, registry: Registry) -> None:
-    few = {entry.use for entry in suite.file.methods if entry.seeds == 3}
-    neural = {name for name in registry.methods if registry.plugin_of("methods", name).name == "neural"}
-    assert few == neural & {entry.use for entry in suite.file.methods} != set()
-
-
 def test_a_data_set_without_prices_of_its_own_has_unit_prices_and_one_draw(suite: Suite) -> None:
     own = {"turney", "cost-classes", "from-data", "importance-quantiles"}
     for entry in suite.file.datasets:

@@ -111,10 +111,9 @@ class Suite:
         """Whether a data set is priced in more than one way."""
         return len(self._datasets[dataset].costs) > 1
 
-    def seed_count(self, dataset: str, method: str = "") -> int:
-        """How many seeds the suite asks for on a data set: at most, or of a method."""
-        most = (entry.seeds for entry in self.file.methods if entry.label == method)
-        return min([len(self._seeds(self._datasets[dataset])), *most])
+    def seed_count(self, dataset: str) -> int:
+        """How many seeds the suite asks for on a data set."""
+        return len(self._seeds(self._datasets[dataset]))
 
     def drawn_from(self, dataset: str) -> int | str | None:
         """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
@@ -198,19 +197,18 @@ class Suite:
         for entry, source, schemes, methods in self._grids(only) if only else self._whole_grid:
             split = (entry.split or protocol.split).rule()
             threshold = entry.threshold if entry.threshold is not None else protocol.threshold
-            for number, seed in enumerate(self._seeds(entry)[:seeds]):
+            for seed in self._seeds(entry)[:seeds]:
                 for costs, scheme in schemes:
                     for method, point, estimator in methods:
-                        if number < method.seeds:
-                            yield Trial(
-                                dataset=entry.label, dataset_use=entry.use, source=source,
-                                costs=costs.label, costs_use=costs.use, scheme=scheme,
-                                method=method.label, method_use=method.use, estimator=estimator, point=point,
-                                split=split, encode=entry.encode or protocol.encode,
-                                threshold=method.exit_threshold if threshold is None else threshold,
-                                reject=method.reject and (threshold is not None or method.exit_threshold is None),
-                                seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
-                            )  # fmt: skip
+                        yield Trial(
+                            dataset=entry.label, dataset_use=entry.use, source=source,
+                            costs=costs.label, costs_use=costs.use, scheme=scheme,
+                            method=method.label, method_use=method.use, estimator=estimator, point=point,
+                            split=split, encode=entry.encode or protocol.encode,
+                            threshold=method.exit_threshold if threshold is None else threshold,
+                            reject=method.reject and (threshold is not None or method.exit_threshold is None),
+                            seed=seed, audit_rounds=protocol.audit_rounds, caps=self.caps_of(entry.label),
+                        )  # fmt: skip
 
     def _grids(
         self, only: Mapping[str, list[str]]

@@ -209,7 +209,6 @@ class MethodEntry(Entry):
         on: data set name → parameters that differ there.
         only: names of the data sets it runs on; all when empty.
         without: names of data sets that it does not run on.
-        seeds: at most so many splits of every data set, the first ones, are its.
         reject: whether the protocol's threshold refuses its unsure answers.
         exit_threshold: the confidence at which a method that stops early stops, where neither data set nor protocol
             has a threshold; nothing is refused there.
@@ -220,7 +219,6 @@ class MethodEntry(Entry):
     on: dict[str, dict[str, Any]] = {}
     only: list[str] = []
     without: list[str] = []
-    seeds: Annotated[int, Field(ge=1, le=_MOST_SEEDS)] = _MOST_SEEDS
     reject: bool = True
     exit_threshold: Threshold | None = None
     select: str | None = None

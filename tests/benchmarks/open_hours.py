@@ -3,9 +3,11 @@
     python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
 
 A FOLDER holds ``records.parquet`` and ``runs.parquet``, as ``bench run --out`` writes them; ``leaderboard/open`` is
-always read. Of every method, the logarithm of a trial's seconds is a linear function of the logarithms of training
-rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge regression towards slopes
-of 1, 0.5 and 0.5. Where a data set was measured, its own median counts. A trial takes at most the suite's time limit.
+always read, and seconds of other folders are divided by the median ratio to it over methods and data sets in both, as
+machines and their load differ. Of every method, the logarithm of a trial's seconds is a linear function of the
+logarithms of training rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge
+regression towards slopes of 1, 0.5 and 0.5. Where a data set was measured, its own median counts. A trial takes at most
+the suite's time limit.
 ``bench plan`` says what does not apply. Loading, and starting processes, are counted as 0.3 s a trial. Data sets that a
 method would need more than SECONDS a trial for are listed for its key ``without``, and count in no sum; the methods
 that stand for the best fixed subset (``[comparison] static``) run everywhere.
@@ -31,14 +33,15 @@ STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
 SLOPES, RIDGE = np.array([1.0, 0.5, 0.5]), 1.0
 
 
-def measured(folder: Path) -> pd.DataFrame:
-    """Return a row for every trial of a folder: dataset, costs, method, seconds."""
+def medians(folder: Path) -> pd.Series:
+    """Return the median seconds of the trials of a folder, by method and data set."""
     keys = ["dataset", "costs", "method", "name", "status"]
     trials = pd.read_parquet(folder / "records.parquet", columns=keys).drop_duplicates("name")
     runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"])
     timings = [json.loads(run).get("timings", {}) for run in runs["run"]]
     runs["seconds"] = [sum(timing.get(step, 0.0) for step in STEPS) for timing in timings]
-    return trials[trials["status"] == "ok"].merge(runs[["name", "seconds"]], on="name")
+    done = trials[trials["status"] == "ok"].merge(runs[["name", "seconds"]], on="name")
+    return done.groupby(["method", "dataset"])["seconds"].median()
 
 
 def sizes(suite: Any) -> dict[str, np.ndarray]:
@@ -74,15 +77,19 @@ def main() -> None:
     options.add_argument("folders", type=Path, nargs="*")
     given = options.parse_args()
     suite = load_suite(given.suite, load_registry())
-    trials = pd.concat([measured(folder) for folder in (ROOT / "leaderboard/open", *given.folders)])
-    means = trials.groupby(["method", "dataset"])["seconds"].median()
+    means = medians(ROOT / "leaderboard/open")
+    for folder in given.folders:
+        other = medians(folder)
+        ratio = (other / means).median()
+        print(f"{folder}: {ratio:.2f} times the seconds of leaderboard/open")
+        means = means.combine_first(other / ratio)
     command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     at = sizes(suite)
     rows = []
     for row in plan["rows"]:
         method, dataset = row["method"], row["data set"]
-        count = (row["trials"] - row["not applicable"]) * suite.seed_count(dataset, method)
+        count = (row["trials"] - row["not applicable"]) * suite.seed_count(dataset)
         if count and method in means:
             rows.append((method, dataset, count, predicted(means[method], at)[dataset]))
     table = pd.DataFrame(rows, columns=["method", "dataset", "trials", "seconds"])

@@ -53,9 +53,9 @@ class Source:
         """A data set's first cost scheme."""
         return next(costs for known, costs in self.suite.grids if known == dataset)
 
-    def expected(self, places: Sequence[tuple[str, str]], *methods: str) -> int:
-        """Seeds that the suite asks for of methods, at least."""
-        return min(self.suite.seed_count(dataset, method) for dataset, _ in places for method in methods)
+    def expected(self, places: Sequence[tuple[str, str]]) -> int:
+        """Seeds that the suite asks for, at least."""
+        return min(self.suite.seed_count(dataset) for dataset, _ in places)
 
     def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
         """Of the splits of each data set; see `bench_leaderboard.analysis.summary.overlap`."""
@@ -256,7 +256,7 @@ def plain(source: Source, check: Any, method: str, splits: int | None = None) ->
         estimate = replace(estimate, value=float(np.nanmedian(cells[0])))
     if splits:
         estimate = predicted(cells, splits, estimate.value, scale)
-    return replace(estimate, expected=source.expected(places, method))
+    return replace(estimate, expected=source.expected(places))
 
 
 def difference(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
@@ -266,7 +266,7 @@ def difference(source: Source, check: Any, method: str, against: str, splits: in
     estimate = mean_estimate(cells, source.overlaps(places))
     if splits:
         estimate = predicted(cells, splits, estimate.value)
-    return replace(estimate, expected=source.expected(places, method, against))
+    return replace(estimate, expected=source.expected(places))
 
 
 def _gap(a: Numbers, b: Numbers) -> Numbers:
@@ -294,4 +294,4 @@ def ratio(source: Source, check: Any, method: str, against: str, splits: int | N
     estimate = ratio_estimate(pairs, source.overlaps(places))
     if splits:
         estimate = predicted(ratio_by_split(pairs), splits, estimate.value, "positive")
-    return replace(estimate, expected=source.expected(places, method, against), undefined=undefined)
+    return replace(estimate, expected=source.expected(places), undefined=undefined)

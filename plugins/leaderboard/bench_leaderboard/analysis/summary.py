@@ -263,6 +263,7 @@ def summarise(
     cells = chosen.groupby(["dataset", "costs", "method"]).indices if len(chosen) else {}
     tables: dict[tuple[str, str], list[Row]] = {}
     for dataset, costs in suite.grids:
+        expected = suite.seed_count(dataset)
         rows = tables.setdefault((dataset, costs), [])
         for method in suite.methods_on(dataset):
             index = list(cells.get((dataset, costs, method), []))
@@ -272,6 +273,5 @@ def summarise(
                 means = {name: mean_with_margin(column[index], shared) for name, column in columns.items()}
             means = {name: mean for name, mean in means.items() if mean.count}
             rule = str(rules[index[0]]) if len(index) else ""
-            expected = suite.seed_count(dataset, method)
             rows.append(Row(method, means, len(index), expected, rule, int(over[index].sum())))
     return tables

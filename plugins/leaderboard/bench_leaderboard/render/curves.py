@@ -63,6 +63,7 @@ def _numbers(suite: Suite, panel: Panel) -> str:
     head += [f"Cost % to reach {100 * level:g} %" for level in LEVELS]
     volumes = any(curve.volume is not None for curve in panel.curves)
     head += ["Hypervolume"] * volumes + ["Seeds"]
+    expected = suite.seed_count(panel.dataset)
     body = []
     for curve in panel.curves:
         row = [text(curve.method), plain_number(curve.policies, 3), number(curve.start, percent=True)]
@@ -71,7 +72,7 @@ def _numbers(suite: Suite, panel: Panel) -> str:
         row += [_reach(curve, level) for level in LEVELS]
         if volumes:
             row.append("–" if curve.volume is None else number(curve.volume))
-        done, expected = len(curve.seeds), suite.seed_count(panel.dataset, curve.method)
+        done = len(curve.seeds)
         body.append([*row, f"{done}" if done == expected else f"{done} of {expected}"])
     return table(head, body)
 

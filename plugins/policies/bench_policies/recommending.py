@@ -175,6 +175,10 @@ def _recommendation(
     curve = _curve(finished, full, share, common)
     trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), reported=True)
     text = _words(best, finished, goal, bench, full, trivial)
+    if best is None and any(candidate.status == "left out" for candidate in portfolio):
+        text = (
+            "The time was too short to compare methods on this table: give it more (--time). The table gives reasons."
+        )
     if beyond:
         text = f"No method is recommended: {beyond}. This was checked on the validation parts."
     about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}

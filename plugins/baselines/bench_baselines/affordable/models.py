@@ -23,6 +23,8 @@ _FOLDS = 3
 _ENOUGH_ROWS = 400
 """Validation rows from which these judge. Of fewer, a share of right answers has a standard error above 2.5 points, so
 folds of the training part judge, which has about three times as many rows, at the price of so many more fits."""
+_TOLERANCE, _NEWTON_UP_TO = 1e-5, 150
+"""Of logistic regression; with more coefficients, as categories give, a Hessian costs more than it saves."""
 _LEAST = 1e-15
 """Probabilities are held above this in a log loss."""
 _MOST_PERMUTED = 64

@@ -47,7 +47,12 @@ def constant_model(y: NDArray[Any], n_classes: int) -> ClassModel:
 
 
 def fit_logistic(
-    problem: Problem, columns: NDArray[np.int64], C: float = 1.0, tol: float = 1e-10, max_iter: int = 1000
+    problem: Problem,
+    columns: NDArray[np.int64],
+    C: float = 1.0,
+    tol: float = 1e-10,
+    max_iter: int = 1000,
+    newton_up_to: int = _NEWTON_PARAMETERS,
 ) -> ClassModel:
     """l2 logistic regression on some columns of the training part; multinomial for more than two classes.
 
@@ -60,6 +65,7 @@ def fit_logistic(
         C: inverse strength of the penalty, on the sum-of-losses scale.
         tol: bound on the gradient's largest entry, mean-loss scale (Newton; L-BFGS gets as near as it can).
         max_iter: bound on the iterations.
+        newton_up_to: coefficients up to which Newton's method fits, L-BFGS above.
 
     Raises:
         ValueError: a column holds NaN.
@@ -74,7 +80,7 @@ def fit_logistic(
     from sklearn.linear_model import LogisticRegression
 
     outputs = 1 if len(classes) == 2 else len(classes)
-    newton = outputs * (len(columns) + 1) <= _NEWTON_PARAMETERS
+    newton = outputs * (len(columns) + 1) <= newton_up_to
     learner = LogisticRegression(C=C, solver="newton-cholesky" if newton else "lbfgs", tol=tol, max_iter=max_iter)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

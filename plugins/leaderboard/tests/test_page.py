@@ -133,7 +133,7 @@ ROWS = st.lists(st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, m
 def test_what_cannot_be_told_from_the_best_has_an_interval_that_meets_its(
     numbers_by_seed: list[list[float]], split: str
 ) -> None:
-    """≈ is exactly what the paired test with the intervals' variance does not reject, so never what they exclude."""
+    """≈ is what the paired test with the intervals' variance does not reject, unless it is beyond both margins."""
     methods = [f"m{i}" for i in range(len(numbers_by_seed))]
     values = {("D", m): {"accuracy": row} for m, row in zip(methods, numbers_by_seed, strict=True)}
     suite = suite_of(["D"], methods, 4, metrics=["accuracy"], threshold=None)
@@ -149,8 +149,9 @@ def test_what_cannot_be_told_from_the_best_has_an_interval_that_meets_its(
         shared = 1 / 3 if split == "random" else 0.0
         error = (apart.var(ddof=1) * (1 / 4 + shared)) ** 0.5
         limit = 3.182446305 * error  # t(0.975, 3)
-        if abs(apart.mean() - limit) > 1e-9:
-            assert (marks.get(m) == "near") == (apart.mean() < limit)
+        reach = max(means[best].margin, means[m].margin)
+        if min(abs(apart.mean() - limit), abs(apart.mean() - reach)) > 1e-9:
+            assert (marks.get(m) == "near") == (apart.mean() < min(limit, reach))
         if marks.get(m) == "near":
             assert means[best].value - means[m].value <= means[best].margin + means[m].margin + 1e-12
 

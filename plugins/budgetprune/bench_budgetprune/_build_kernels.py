@@ -9,6 +9,20 @@ __all__ = ["entries", "pairs_by_node", "passing", "reduce_pairs", "surviving", "
 
 
 @numba.njit(cache=True, nogil=True)
+def _count_needs(leaves, parent, own, group, count):  # type: ignore[no-untyped-def]
+    """Count how many nodes above some leaves are the first to need each unit: int64 (units,), in place."""
+    count[:] = 0
+    for leaf in leaves:
+        node = parent[leaf]
+        while node >= 0:
+            if own[node] >= 0:
+                count[own[node]] += 1
+            if group[node] >= 0:
+                count[group[node]] += 1
+            node = parent[node]
+
+
+@numba.njit(cache=True, nogil=True)
 def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
     """Pairs, row by row, units ascending, with their entries in the order of trees.
 
@@ -25,15 +39,7 @@ def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
     total, pairs = 0, 0
     count = np.zeros(units, dtype=np.int64)
     for i in range(rows):
-        count[:] = 0
-        for t in range(trees):
-            node = parent[leaf[i, t]]
-            while node >= 0:
-                if own[node] >= 0:
-                    count[own[node]] += 1
-                if group[node] >= 0:
-                    count[group[node]] += 1
-                node = parent[node]
+        _count_needs(leaf[i], parent, own, group, count)
         for k in range(units):
             total += count[k]
             pairs += count[k] > 0
@@ -44,15 +50,7 @@ def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
     place = np.zeros(units, dtype=np.int64)
     pair, at = 0, 0
     for i in range(rows):
-        count[:] = 0
-        for t in range(trees):
-            node = parent[leaf[i, t]]
-            while node >= 0:
-                if own[node] >= 0:
-                    count[own[node]] += 1
-                if group[node] >= 0:
-                    count[group[node]] += 1
-                node = parent[node]
+        _count_needs(leaf[i], parent, own, group, count)
         for k in range(units):
             place[k] = at
             if count[k] > 0:

@@ -22,13 +22,13 @@ from bench_neural.training import (
     Prepared,
     Setting,
     adam,
+    after_purchase,
     apply,
     fixed,
     inputs,
     losses,
     network,
     ratio_prices,
-    restarted,
     train_stages,
 )
 from bench_neural.xla import jax, jnp, optax
@@ -70,10 +70,7 @@ def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, set
         slope = jax.grad(_relaxed_loss, has_aux=True)
         gradient, unit = slope(networks, pool, spread, prices, temperature, setting, use)
         changes, moments = optimiser.update(gradient, moments, networks)
-        bought = jnp.maximum(pool["mask"], jax.nn.one_hot(unit, len(spread)))
-        age = pool["age"] + 1
-        empty = {"data": new, "mask": jnp.zeros_like(bought), "age": jnp.zeros_like(age)}
-        pool = restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
+        pool = after_purchase(pool, unit, new, depth)
         return (optax.apply_updates(networks, changes), moments, pool, key, temperature), None
 
     return jax.lax.scan(step, state, batches)[0]

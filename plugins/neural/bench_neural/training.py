@@ -14,9 +14,8 @@ from bench_neural.view import FREE, View, view_of
 from bench_neural.xla import jax, jnp, optax
 
 __all__ = [
-    "CHUNK", "Data", "Prepared", "Prices", "Setting", "adam", "apply", "chunks", "data_of", "fixed", "inputs", "losses",
-    "network", "ratio_prices", "restarted", "train",
-    "train_stages",
+    "CHUNK", "Data", "Prepared", "Prices", "Setting", "adam", "after_purchase", "apply", "chunks", "data_of", "fixed",
+    "inputs", "losses", "network", "ratio_prices", "restarted", "train", "train_stages",
 ]  # fmt: skip
 
 CHUNK = 50
@@ -165,6 +164,21 @@ def ratio_prices(mask: Any, prices: Prices) -> Any:
 def restarted(done: Any, new: Any, old: Any) -> Any:
     """The new rows of arrays where rows are done, the old ones elsewhere."""
     return jax.tree.map(lambda n, o: jnp.where(done.reshape(-1, *[1] * (o.ndim - 1)), n, o), new, old)
+
+
+def after_purchase(pool: dict[str, Any], unit: Any, new: Any, depth: Any) -> Any:
+    """The pool after each row has bought a unit; rows that have all units, or `depth` of them, make room for new ones.
+
+    Args:
+        pool: ``data`` of the rows, ``mask`` (rows, units) of the units that they have, ``age``: purchases of each row.
+        unit: int (rows,).
+        new: data of as many new rows.
+        depth: most purchases of a row.
+    """
+    bought = jnp.maximum(pool["mask"], jax.nn.one_hot(unit, pool["mask"].shape[1]))
+    age = pool["age"] + 1
+    empty = {"data": new, "mask": jnp.zeros_like(bought), "age": jnp.zeros_like(age)}
+    return restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
 
 
 def apply(layers: Any, x: Any, dropout: float = 0.0, key: Any = None) -> Any:

@@ -74,7 +74,7 @@ def _notebook(path: Path, address: str) -> Files:
     """Return a notebook as a page, with the outputs that it holds, and its pictures."""
     from nbconvert import MarkdownExporter
 
-    text, resources = MarkdownExporter().from_filename(str(path))
+    text, resources = MarkdownExporter().from_filename(str(path))  # type: ignore[no-untyped-call]
     folder = address.rpartition("/")[0]
     pictures = {f"{folder}/{name}": content.decode() for name, content in resources["outputs"].items()}
     return {f"{address.removesuffix('.ipynb')}.md": text, **pictures}

@@ -28,6 +28,7 @@ from bench_core import (
 )
 from bench_core.execution import Capped, Encoder, can_be_asked, make_split, replay
 from bench_core.suites import Registry, load_registry
+from bench_policies.budgets import within_budget
 from bench_policies.capping import CappedMethod
 from bench_policies.evaluating import method_of
 from bench_policies.fitted import FittedPolicy
@@ -65,7 +66,8 @@ def fit_policy(
         prices: prices by name or in the columns' order, a file's path, or a cost scheme.
         target: the column to predict; of a data set, its name on the card, which may be None.
         columns: how the other columns of a DataFrame or file are read; see `Columns`.
-        parameters: parameters of a method given by name.
+        parameters: parameters of a method given by name. A method with fixed sets for ``budgets`` gets the goal's
+            budget where they are not given.
         goal: the goal; None: best quality. See `Goal`.
         setup: encoding, threshold and threads; see `Setup`.
         splits: number of random splits to measure on; 0 measures nothing.
@@ -84,9 +86,12 @@ def fit_policy(
     if splits:
         check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
-    name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, setup, cap=goal.cap)
     problem, encoder = _problem(bench, seed)
+    if isinstance(method, str):
+        full = float(problem.costs.total(dataset.n_rows, dataset.sizes).mean())
+        parameters = within_budget(parameters or {}, registry.method(method), goal, full, problem.costs.depends_on_size)
+    name, estimator = method_of(method, parameters, registry)
     thresholds = bench.thresholds(estimator)
     refused = estimator.inapplicable(facts_after_encoding(dataset, problem.costs, setup.encode, thresholds[0]))
     if refused is not None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from bench_core import RequestError, build
 from bench_core.suites import Registry
+from bench_policies.budgets import within_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
 from bench_policies.race import Candidate
@@ -23,12 +24,6 @@ from bench_policies.tables import facts_after_encoding
 from bench_policies.trials import Bench
 
 __all__ = ["Entry", "candidates", "entries"]
-
-_BUDGETS = (0.95, 1.0)
-"""Budgets that a method with fixed sets of features is fitted for, as shares of the goal's budget.
-
-Much smaller ones would let the noise of the validation rows choose a cheaper set, although the goal does not ask for
-cheap answers; the method itself weighs smaller sets by their loss."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class Entry:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float) -> list[Entry]:
+def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float, sized: bool = False) -> list[Entry]:
     """Return the methods to try, most promising first.
 
     Methods with a parameter ``budgets`` (shares of the full price) get the goal's budget, so that they use it up.
@@ -56,6 +51,7 @@ def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float) -
         names: methods to try, in their default configuration; empty: the portfolio.
         goal: the goal.
         full: price of all features.
+        sized: whether prices depend on the item's size.
     """
     if names:
         found = [Entry(name, name) for name in names]
@@ -67,7 +63,12 @@ def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float) -
             for name in sorted(registry.methods)
             if registry.plugin_of("methods", name).name not in plugins
         ]
-    return [_within_budget(entry, registry, goal, full) for entry in found]
+    return [
+        replace(entry, parameters=within_budget(entry.parameters, registry.method(entry.use), goal, full, sized))
+        if entry.use in registry.methods
+        else entry
+        for entry in found
+    ]
 
 
 def candidates(registry: Registry, tried: Sequence[Entry], bench: Bench, named: bool) -> list[Candidate]:
@@ -124,12 +125,3 @@ def _published() -> tuple[Entry, ...]:
         return use if often[use] == 1 or not parameters else f"{use} ({', '.join(map(str, parameters.values()))})"
 
     return tuple(Entry(name(one["use"], one["parameters"]), one["use"], one["parameters"]) for one in listed)
-
-
-def _within_budget(entry: Entry, registry: Registry, goal: Goal, full: float) -> Entry:
-    if goal.budget is None or not 0 < goal.budget < full or entry.use not in registry.methods:
-        return entry
-    if "budgets" not in getattr(registry.method(entry.use), "__dataclass_fields__", {}):
-        return entry
-    budgets = [share * (goal.budget / full) for share in _BUDGETS]
-    return Entry(entry.name, entry.use, {**entry.parameters, "budgets": budgets})

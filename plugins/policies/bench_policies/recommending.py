@@ -132,8 +132,10 @@ def recommend(
     check_rows(dataset)
     scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
     bench = Bench(dataset, scheme, setup or Setup(), split=RULE, cap=goal.cap)
-    full = float(bench.prepared(1).problem.costs.total(dataset.n_rows, dataset.sizes).mean())
-    portfolio = candidates(registry, entries(registry, methods, goal, full), bench, bool(methods))
+    costs = bench.prepared(1).problem.costs
+    full = float(costs.total(dataset.n_rows, dataset.sizes).mean())
+    tried = entries(registry, methods, goal, full, costs.depends_on_size)
+    portfolio = candidates(registry, tried, bench, bool(methods))
     with ExitStack() as stack, one_blas_thread():
         if isolation != "none":
             cache = DataContext.from_environment().cache

@@ -27,7 +27,7 @@ def bench_budget_table(records: Records, suite: Suite) -> pd.DataFrame | None:
 
 
 @hookspec
-def bench_shown_names(suite: Suite) -> Collection[str]:
+def bench_shown_names(suite: Suite) -> Collection[str]:  # type: ignore[empty-body]
     """What the suite's page shows of a fit beside the numbers of its policies: only this is published.
 
     Names of series of the history, of details of policies, and of the keys ``usage`` and ``evaluations`` of records.

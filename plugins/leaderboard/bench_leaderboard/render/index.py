@@ -163,8 +163,9 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     if any(key not in description for key in _SHOWN):
         raise ValueError("it lacks a key")
     linked = [key.removesuffix(_HASH) for key in description if key.endswith(_HASH)]
-    files, linked = ([PurePosixPath(name) for name in names] for names in (description["files"], linked))
-    if any(file.is_absolute() or ".." in file.parts for file in files) or any(len(name.parts) != 1 for name in linked):
+    files = [PurePosixPath(name) for name in description["files"]]
+    beside = all(len(PurePosixPath(name).parts) == 1 for name in linked)
+    if not beside or any(file.is_absolute() or ".." in file.parts for file in files):
         raise ValueError("it names a file elsewhere")
     if not set(description.get("pages", {}).values()) <= set(description["files"]):
         raise ValueError("it names a page that is not among its files")

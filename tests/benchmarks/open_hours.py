@@ -3,14 +3,14 @@
     python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
 
 A FOLDER holds ``records.parquet`` and ``runs.parquet``, as ``bench run --out`` writes them; ``leaderboard/open`` is
-always read, and seconds of other folders are divided by the median ratio to it over methods and data sets in both, as
-machines and their load differ. Of every method, the logarithm of a trial's seconds is a linear function of the
-logarithms of training rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge
-regression towards slopes of 1, 0.5 and 0.5. Where a data set was measured, its own median counts. A trial takes at most
-the suite's time limit.
-``bench plan`` says what does not apply. Loading, and starting processes, are counted as 0.3 s a trial. Data sets that a
-method would need more than SECONDS a trial for are listed for its key ``without``, and count in no sum; the methods
-that stand for the best fixed subset (``[comparison] static``) run everywhere.
+always read. The seconds of other folders, and those of ``open_seconds.csv`` (methods without published records), are
+divided, data set by data set, by the median ratio to it over the methods in both, as machines and their load differ.
+Of every method, the logarithm of a trial's seconds is a linear function of the logarithms of training rows, encoded
+columns and classes, fitted to the medians of its measured data sets by ridge regression towards slopes of 0.5. Where
+a data set was measured, its own median counts. A trial takes at most the suite's time limit. ``bench plan`` says what
+does not apply. Loading, and starting processes, are counted as 0.3 s a trial. Data sets that a method would need more
+than SECONDS a trial for are listed for its key ``without``, and count in no sum; the methods that stand for the best
+fixed subset (``[comparison] static``) run everywhere.
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ from bench_core.suites import load_registry, load_suite
 
 ROOT = Path(__file__).parents[2]
 STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
-SLOPES, RIDGE = np.array([1.0, 0.5, 0.5]), 1.0
+SLOPES, RIDGE = np.full(3, 0.5), 1.0
 
 
 def medians(folder: Path) -> pd.Series:
-    """Return the median seconds of the trials of a folder, by method and data set."""
+    """Return the median seconds of the trials of a folder (or a table in CSV), by method and data set."""
+    if folder.suffix == ".csv":
+        return pd.read_csv(folder).set_index(["method", "dataset"])["seconds"]
     keys = ["dataset", "costs", "method", "name", "status"]
     trials = pd.read_parquet(folder / "records.parquet", columns=keys).drop_duplicates("name")
     runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"])
@@ -78,11 +80,11 @@ def main() -> None:
     given = options.parse_args()
     suite = load_suite(given.suite, load_registry())
     means = medians(ROOT / "leaderboard/open")
-    for folder in given.folders:
+    for folder in (Path(__file__).with_name("open_seconds.csv"), *given.folders):
         other = medians(folder)
-        ratio = (other / means).median()
-        print(f"{folder}: {ratio:.2f} times the seconds of leaderboard/open")
-        means = means.combine_first(other / ratio)
+        ratio = (other / means).dropna().groupby(level="dataset").median()
+        print(f"{folder}: times the seconds of leaderboard/open: {ratio.round(2).to_dict()}")
+        means = means.combine_first(other.div(ratio, level="dataset").dropna())
     command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     at = sizes(suite)

@@ -140,10 +140,10 @@ def bench_register_methods(register: RegisterMethod) -> None:
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
     """Return the types that a saved policy contains."""
-    from bench_models.partial import Candidates, MaskedTrees
+    from bench_models.partial import Candidates, MaskedTrees, installed_types
     from bench_models.trees import FlatTrees
 
     from bench_aaco.oracle import Oracle, Prices
     from bench_aaco.policy import OraclePolicy
 
-    return [OraclePolicy, Oracle, Prices, Candidates, MaskedTrees, FlatTrees]
+    return [OraclePolicy, Oracle, Prices, Candidates, MaskedTrees, FlatTrees, *installed_types()]

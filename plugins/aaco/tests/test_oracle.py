@@ -7,8 +7,9 @@ import pickle
 import numpy as np
 import pytest
 from bench_aaco.oracle import draw_candidates, fit_oracle, lambda_grid, units_of
-from bench_aaco.plugin import AACO, GreedyCMI
+from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
+from bench_models.partial import fit_installed, set_losses
 
 from bench_core import Costs, Part, Problem, RequestError, Rows
 from bench_core.testing import make_problem
@@ -168,8 +169,26 @@ def test_a_row_is_not_its_own_neighbour_when_it_is_followed():
 
 def test_a_predictor_that_is_not_installed_is_named():
     problem = make_problem("binary")
-    with pytest.raises(RequestError, match="budgetbench-neural"):
-        AACO(predictor="neural").fit(problem)
+    with pytest.raises(RequestError, match="budgetbench-absent"):
+        fit_installed("absent", problem, units_of(problem))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["plain", "missing-values", "groups"])
+def test_the_network_scores_sets_as_rows_that_know_them(variant):
+    problem = make_problem("multiclass", variant)
+    policy = AACO(predictor="neural", count=2, subsets=10).fit(problem).policies[0]
+    predictor, rng = policy.oracle.predictor, np.random.default_rng(0)
+    candidates = draw_candidates(rng, units_of(problem), 10)
+    X, y, known = problem.train.X[:9], problem.train.y[:9], rng.random((9, problem.n_features)) < 0.3
+    known[:, 1:] |= known[:, :1] & (units_of(problem)[1:] == units_of(problem)[0])
+
+    class Plain:
+        probabilities = staticmethod(predictor.probabilities)
+
+    fast, slow = (set_losses(each, X, y, known, candidates) for each in (predictor, Plain()))
+    np.testing.assert_allclose(fast, slow, atol=1e-4)
+    assert type(predictor) in bench_policy_types()
 
 
 @pytest.mark.parametrize("wrong", [{"neighbours": 0}, {"passes": -1}, {"count": 1}, {"reference_rows": 0}])

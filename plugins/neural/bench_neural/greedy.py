@@ -41,7 +41,7 @@ class GDFS(Sequential):
         from bench_neural.gdfs import train_gdfs
         from bench_neural.policy import Network, ScorePolicy
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         units = prepared.view.units
         temperatures = np.geomspace(self.first_temperature, self.last_temperature, self.stages).tolist()
         f, pi, losses = train_gdfs(
@@ -93,7 +93,7 @@ class DIME(Sequential):
         from bench_neural.families import budget_points, confidences, family, named, penalties
         from bench_neural.policy import ValuePolicy
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         units = prepared.view.units
         epsilons = np.geomspace(self.first_epsilon, self.last_epsilon, self.stages).tolist()
         layers, losses = train_dime(
@@ -126,7 +126,7 @@ class EDDI(Neural):
     information with partial VAE, ICML 2019.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     budgets: Points = ()
     count: Count = 10
     updates: Annotated[int, Ge(1)] = 2000
@@ -139,7 +139,7 @@ class EDDI(Neural):
         from bench_neural.families import budget_points, family
         from bench_neural.policy import InformationPolicy
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         imputer, losses = train_eddi(problem, prepared, setting, self.updates, self.latent, self.samples, self.patience)
         common = self._answers(problem, prepared, predictor) | {"imputer": imputer}
         points = budget_points(problem, prepared.view.units, self.budgets, self.count)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["dense", "information", "points", "samples"]
+__all__ = ["dense", "points", "samples"]
 
 
 @njit(cache=True, nogil=True)
@@ -90,81 +90,4 @@ def samples(latent: NDArray[np.float32], noise: NDArray[np.float32]) -> NDArray[
             deviation = np.float32(exp(latent[i, dimensions + d]))
             for s in range(count):
                 out[i * count + s, d] = latent[i, d] + deviation * noise[s, d]
-    return out
-
-
-@njit(cache=True, nogil=True)
-def information(
-    first: NDArray[np.float32],
-    imputed: NDArray[np.float32],
-    known: NDArray[np.bool_],
-    unit_of_value: NDArray[np.int64],
-    entry: NDArray[np.float32],
-    middle: NDArray[np.float32],
-    middle_bias: NDArray[np.float32],
-    last: NDArray[np.float32],
-    last_bias: NDArray[np.float32],
-) -> NDArray[np.float64]:
-    """Information about the class in each unknown unit, by samples of its values: H(mean p) − mean H(p), in nats.
-
-    Args:
-        first: float32 (rows, hidden): the predictor's first layer for what is known, not yet rectified.
-        imputed: float32 (rows, samples, values).
-        known: bool (rows, units).
-        unit_of_value: int64 (values,).
-        entry: float32 (values + units, hidden): weights of the first layer.
-        middle, middle_bias: of the second layer.
-        last, last_bias: of the third; float32 (hidden, classes), (classes,).
-
-    Returns:
-        float64 (rows, units); 0 for known units.
-    """
-    rows, count, values = imputed.shape
-    units, hidden, classes = known.shape[1], first.shape[1], len(last_bias)
-    out = np.zeros((rows, units))
-    one, two = np.empty(hidden, dtype=np.float32), np.empty(hidden, dtype=np.float32)
-    logits, mean = np.empty(classes), np.empty(classes)
-    for i in range(rows):
-        for u in range(units):
-            if known[i, u]:
-                continue
-            mean[:] = 0.0
-            within = 0.0
-            for s in range(count):
-                for j in range(hidden):
-                    one[j] = first[i, j] + entry[values + u, j]
-                for v in range(values):
-                    if unit_of_value[v] == u:
-                        value = imputed[i, s, v]
-                        for j in range(hidden):
-                            one[j] += value * entry[v, j]
-                for j in range(hidden):
-                    two[j] = middle_bias[j]
-                for k in range(hidden):
-                    active = one[k]
-                    if active > np.float32(0.0):
-                        for j in range(hidden):
-                            two[j] += active * middle[k, j]
-                top = -1e300
-                for c in range(classes):
-                    total = np.float64(last_bias[c])
-                    for k in range(hidden):
-                        if two[k] > np.float32(0.0):
-                            total += two[k] * last[k, c]
-                    logits[c] = total
-                    top = max(top, total)
-                norm = 0.0
-                for c in range(classes):
-                    logits[c] = exp(logits[c] - top)
-                    norm += logits[c]
-                for c in range(classes):
-                    p = logits[c] / norm
-                    mean[c] += p / count
-                    if p > 0.0:
-                        within -= p * log(p) / count
-            between = 0.0
-            for c in range(classes):
-                if mean[c] > 0.0:
-                    between -= mean[c] * log(mean[c])
-            out[i, u] = between - within
     return out

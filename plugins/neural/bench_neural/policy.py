@@ -109,16 +109,9 @@ class StepPolicy(Policy):
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         """The answer from any set of known features."""
-        values, units = self.view.values(rows.X), self._units(known)
+        values, units = self.view.values(rows.X), self.view.known_units(known)
         decisions = self._answered(values, units)
         return replace(decisions, acquired=np.array(known))
-
-    def _units(self, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The units of which all features are known: bool (rows, units)."""
-        units = np.ones((len(known), self.view.units.count), dtype=bool)
-        for feature, unit in enumerate(self.view.units.of_feature):
-            units[:, unit] &= known[:, feature]
-        return units
 
     def _answered(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> Decisions:
         """The answer from known units; they are what was acquired."""
@@ -131,7 +124,7 @@ class StepPolicy(Policy):
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The features of the unit that each row buys next."""
         of_feature = self.view.units.of_feature
-        unit = self.choose(self.view.values(rows.X), self._units(known))
+        unit = self.choose(self.view.values(rows.X), self.view.known_units(known))
         return np.asarray((of_feature[None, :] == unit[:, None]) & ~known)
 
 
@@ -278,16 +271,29 @@ class InformationPolicy(StepPolicy):
     imputer: Imputer
 
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
-        from bench_neural.kernels import dense, information
-
         allowed = affordable(self.view, known, self.limit)
         best = np.full(len(known), -1)
+        buying = allowed.any(axis=1)
+        blank = np.flatnonzero(buying & ~known.any(axis=1))  # all rows of which nothing is known are alike
+        some = np.flatnonzero(buying & known.any(axis=1))
+        if len(blank):
+            best[blank] = self._best(values[blank[:1]], known[blank[:1]], allowed[blank[:1]])
+        for rows in np.array_split(some, -(-len(some) // _BLOCK) or 1):
+            best[rows] = self._best(values[rows], known[rows], allowed[rows])
+        return best
+
+    def _best(
+        self, values: NDArray[np.float32], known: NDArray[np.bool_], allowed: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        from bench_neural.kernels import dense
+        from bench_neural.kernels_ahead import information
+
         of_value = self.view.unit_of_value
         (entry, bias), (middle, middle_bias), (last, last_bias) = self.predictor.layers
-        for rows in np.array_split(np.flatnonzero(allowed.any(axis=1)), -(-len(known) // _BLOCK) or 1):
-            shown, mask = np.ascontiguousarray(values[rows]), np.ascontiguousarray(known[rows])
-            imputed = self.imputer.impute(shown, np.ascontiguousarray(mask[:, of_value]))
-            first = dense(self.view.inputs(shown, mask), entry, bias, False)
-            gain = information(first, imputed, mask, of_value, entry, middle, middle_bias, last, last_bias)
-            best[rows] = best_unit(gain / self.view.units.ratio_prices(mask), allowed[rows])
-        return best
+        imputed = self.imputer.impute(values, np.ascontiguousarray(known[:, of_value]))
+        first = dense(self.view.inputs(values, known), entry, bias, False)
+        columns = len(self.view.mean)  # that a value is missing is never imputed
+        gain = information(
+            first, imputed[:, :, :columns], known, of_value, entry, middle, middle_bias, last, last_bias
+        )  # fmt: skip
+        return best_unit(gain / self.view.units.ratio_prices(known), allowed)

@@ -48,7 +48,7 @@ class CwCF(Neural):
         from bench_neural.families import family, named, penalties
         from bench_neural.policy import ActionPolicy, Network
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         scale = prepared.view.units.scale
         grid = np.array(sorted(set(self.lambdas)) or penalties(problem, prepared.view.units, self.count, self.reward))
         logs = np.log(grid)
@@ -99,7 +99,7 @@ class OL(Sequential):
         from bench_neural.ol import Learning, train_ol
         from bench_neural.policy import RewardPolicy
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         units = prepared.view.units
         learning = Learning(self.samples, self.discount, self.target_rate, self.first_epsilon, self.last_epsilon)
         depth = self._depth(units.count)

@@ -46,7 +46,7 @@ class Neural(Method):
     patience: Annotated[int, Ge(1)] = 10
     class_weights: bool = False
 
-    def _predictor(self, problem: Problem) -> tuple[Prepared, Setting, Any]:
+    def trained(self, problem: Problem) -> tuple[Prepared, Setting, Any]:
         """The prepared problem, the setting, and the trained predictor's parameters, which fits share."""
         from bench_neural.predictor import fit_predictor
         from bench_neural.training import Setting, data_of

@@ -37,7 +37,7 @@ class MaskStatic(Neural):
         from bench_neural.importance import importance_order, permutation_importance
         from bench_neural.policy import OrderPolicy
 
-        prepared, _, predictor = self._predictor(problem)
+        prepared, _, predictor = self.trained(problem)
         common, view, fold = self._answers(problem, prepared, predictor), prepared.view, prepared.fold
         rng = problem.rng("neural", "importance")
         importance = permutation_importance(
@@ -74,7 +74,7 @@ class CAE(Sequential):
         from bench_neural.families import budget_points, family
         from bench_neural.policy import OrderPolicy
 
-        prepared, setting, predictor = self._predictor(problem)
+        prepared, setting, predictor = self.trained(problem)
         units = prepared.view.units
         temperatures = self.first_temperature, self.last_temperature
         f, order = train_cae(

@@ -103,6 +103,13 @@ class View:
         joined: NDArray[np.float32] = np.ascontiguousarray(np.concatenate([shown, known], axis=1, dtype=np.float32))
         return joined
 
+    def known_units(self, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The units of which all features are known: bool (rows, units); `known` is bool (rows, features)."""
+        units = np.ones((len(known), self.units.count), dtype=bool)
+        for feature, unit in enumerate(self.units.of_feature):
+            units[:, unit] &= known[:, feature]
+        return units
+
     @property
     def spread_units(self) -> NDArray[np.float32]:
         """float32 (units, values): 1 where a value belongs to a unit."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from bench_neural.families import budgets, confidences, penalties
 from bench_neural.importance import importance_order, permutation_importance
-from bench_neural.kernels import dense, information, points, samples
+from bench_neural.kernels import dense, points, samples
+from bench_neural.kernels_ahead import information
+from bench_neural.partial import PartialNetwork
 from bench_neural.policy import ActionPolicy, Imputer, InformationPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
 from bench_neural.view import view_of
 from hypothesis import given, settings
@@ -140,6 +143,23 @@ def test_the_information_of_a_unit_is_the_entropy_that_its_samples_remove():
         mean = np.mean(probabilities, axis=0)
         expected = -(mean * np.log(mean)).sum() + np.mean([(p * np.log(p)).sum() for p in probabilities])
         assert found[row, unit] == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_losses_of_sets_are_those_of_rows_that_know_them():
+    rng = np.random.default_rng(6)
+    problem = make_problem("multiclass", "groups")
+    view = view_of(problem)
+    predictor = PartialNetwork(
+        view, random_network(rng, len(view.unit_of_value) + view.units.count, 6, 6, problem.n_classes)
+    )
+    X, y, known = problem.train.X[:7], problem.train.y[:7], rng.random((7, problem.n_features)) < 0.3
+    candidates = SimpleNamespace(member=rng.random((5, problem.n_features)) < 0.5)
+    # Features of one unit are known together.
+    known, candidates.member = (view.known_units(sets)[:, view.units.of_feature] for sets in (known, candidates.member))
+    losses = predictor.set_losses(X, y, known, candidates)
+    for place, extra in enumerate([np.zeros(problem.n_features, dtype=bool), *candidates.member]):
+        table = predictor.probabilities(X, known | extra)
+        np.testing.assert_allclose(losses[:, place], -np.log(table[np.arange(7), y]), atol=1e-5)
 
 
 def test_point_codes_sum_known_values_and_samples_have_the_latent_moments():

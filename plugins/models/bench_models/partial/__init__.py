@@ -1,10 +1,10 @@
 """Predictors of any set of known features, and what an acquisition method asks them. Importing it loads NumPy only."""
 
 from bench_models.partial.masks import Candidates, hidden, random_masks
-from bench_models.partial.predictor import PartialPredictor, fit_installed, set_losses
+from bench_models.partial.predictor import PartialPredictor, fit_installed, installed_types, set_losses
 from bench_models.partial.trees import MaskedTrees, fit_masked_trees
 
 __all__ = [
-    "Candidates", "MaskedTrees", "PartialPredictor", "fit_installed", "fit_masked_trees", "hidden", "random_masks",
-    "set_losses",
+    "Candidates", "MaskedTrees", "PartialPredictor", "fit_installed", "fit_masked_trees", "hidden",
+    "installed_types", "random_masks", "set_losses",
 ]  # fmt: skip

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from bench_core import Problem, RequestError
 from bench_models.partial.masks import Candidates
 
-__all__ = ["LEAST", "PartialPredictor", "fit_installed", "set_losses"]
+__all__ = ["LEAST", "PartialPredictor", "fit_installed", "installed_types", "set_losses"]
 
 LEAST = 1e-12
 """The least probability that a logarithm is taken of."""
+_GROUP = "budgetbench.predictors"
 
 
 class PartialPredictor(Protocol):
@@ -66,14 +67,20 @@ def set_losses(
 def fit_installed(name: str, problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialPredictor:
     """Fit a predictor that another distribution brings, by its name.
 
-    In the entry-point group ``budgetbench.predictors`` it names a function of the problem and of ``unit_of_feature``,
-    int64 (features,): features of one unit are known together.
+    In the entry-point group ``budgetbench.predictors`` it names a module with two functions: ``fit`` of the problem and
+    of ``unit_of_feature``, int64 (features,) (features of one unit are known together), and ``policy_types``, which
+    returns the types that a saved policy with such a predictor contains.
 
     Raises:
         RequestError: no such predictor is installed.
     """
-    found = entry_points(group="budgetbench.predictors", name=name)
+    found = entry_points(group=_GROUP, name=name)
     if not found:
         raise RequestError(f"predictor {name!r} is not installed; pip install budgetbench-{name}")
-    predictor: PartialPredictor = next(iter(found)).load()(problem, unit_of_feature)
+    predictor: PartialPredictor = next(iter(found)).load().fit(problem, unit_of_feature)
     return predictor
+
+
+def installed_types() -> list[type]:
+    """Return the types that saved policies with installed predictors contain."""
+    return [cls for entry in entry_points(group=_GROUP) for cls in entry.load().policy_types()]

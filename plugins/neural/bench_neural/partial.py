@@ -1,0 +1,86 @@
+"""The network of partial inputs as a predictor of methods that look ahead over sets, such as ``aaco``.
+
+The entry point ``neural`` of the group ``budgetbench.predictors`` names this module.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_core import Problem
+from bench_neural.policy import Network, softmax
+from bench_neural.static import MaskStatic
+from bench_neural.view import Units, View
+
+__all__ = ["PartialNetwork", "fit", "policy_types"]
+
+
+class Sets(Protocol):
+    """Sets of features; `member` is bool (sets, features)."""
+
+    @property
+    def member(self) -> NDArray[np.bool_]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PartialNetwork:
+    """Answers from any set of known features: `bench_models.partial.PartialPredictor`.
+
+    Attributes:
+        view: the network's inputs, and the units.
+        network: two hidden layers; its outputs are logits.
+    """
+
+    view: View
+    network: Network
+
+    def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Class probabilities, float64 (rows, classes), of rows that know features, bool (rows, features)."""
+        inputs = self.view.inputs(self.view.values(X), self.view.known_units(known))
+        return softmax(self.network(inputs))
+
+    def set_losses(
+        self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], candidates: Sets
+    ) -> NDArray[np.float64]:
+        """Log losses of rows under no set, then under each: float64 (rows, 1 + sets), in nats.
+
+        Args:
+            X: float64 (rows, columns): complete rows.
+            y: int64 (rows,): their classes.
+            known: bool (rows, features).
+            candidates: what is known besides.
+        """
+        from bench_neural.kernels import dense
+        from bench_neural.kernels_ahead import losses_of_sets
+
+        values, units = self.view.values(X), self.view.known_units(known)
+        sets = self.view.known_units(np.vstack([np.zeros((1, known.shape[1]), dtype=bool), candidates.member]))
+        (entry, bias), (middle, middle_bias), (last, last_bias) = self.network.layers
+        first = dense(self.view.inputs(values, units), entry, bias, False)
+        losses = np.empty((len(X), len(sets)))
+        losses_of_sets(
+            first, values, np.ascontiguousarray(y), units, sets, self.view.unit_of_value, entry, middle, middle_bias,
+            last, last_bias, losses,
+        )  # fmt: skip
+        return losses
+
+
+def fit(problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialNetwork:
+    """Train the predictor that all methods here share, with its default parameters.
+
+    Args:
+        problem: binary or multiclass.
+        unit_of_feature: int64 (features,): what a method buys together. Not used: the network's own units are these or
+            parts of them.
+    """
+    prepared, _, predictor = MaskStatic().trained(problem)
+    return PartialNetwork(prepared.view, Network.of(predictor))
+
+
+def policy_types() -> list[type]:
+    """Return the types that a saved policy with this predictor contains."""
+    return [PartialNetwork, Network, View, Units]

@@ -92,12 +92,12 @@ def stretch(families: int) -> float:
     if families < 2:
         return 1.0
     ratio = float(t.ppf(0.975, families - 1) / norm.ppf(0.975))
-    return round(((families + 1) / (families - 1)) ** 0.5 * ratio, 9)
+    return float(round(((families + 1) / (families - 1)) ** 0.5 * ratio, 9))
 
 
 def observed(table: Table) -> Numbers:
     """Mean of each unit over the families, float64 (units, budgets); NaN where it has no data set."""
-    return draws_of(Table([values[:1] for values in table.values], table.families, table.datasets, table.methods))[0]
+    return np.asarray(draws_of(Table([v[:1] for v in table.values], table.families, table.datasets, table.methods))[0])
 
 
 def draws_of(table: Table) -> Numbers:

@@ -54,9 +54,7 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
         means = observed(table)
         count = len(set(table.families))
         there = np.array([~np.isnan(cells[i][:, 0]) for i in rest])
-        mine = np.array(
-            [len({table.families[k] for k in np.flatnonzero(there[:, m])}) for m in range(there.shape[1])], dtype=int
-        )
+        mine = np.array([len({here[int(k)] for k in np.flatnonzero(column)}) for column in there.T])
         means[mine < _LEAST_SHARE * count] = np.nan
         found[family] = means
     return found
@@ -76,7 +74,7 @@ def stacked(
     there: dict[str, NDArray[np.bool_]] = {}
     for cell, family in zip(values, families, strict=True):
         present = ~np.isnan(cell).any(axis=(1, 2))
-        there[family] = there.get(family, present) & present
+        there[family] = np.logical_and(there.get(family, present), present)
     return [
         np.concatenate([cell, *(_unit(cell, others[family], there[family], unit)[None] for unit in units)])
         for cell, family in zip(values, families, strict=True)

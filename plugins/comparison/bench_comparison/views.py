@@ -23,7 +23,7 @@ __all__ = ["LEVELS", "TITLES", "task_views"]
 Numbers = NDArray[np.float64]
 JsonObject = Mapping[str, Any]
 
-TITLES = {"all": "all prices", **PRICES}
+TITLES: dict[str, str] = {"all": "all prices"} | {str(kind): words for kind, words in PRICES.items()}
 _PAIR_DIGITS = 2
 LEVELS = (0.5, 0.75, 0.9, 1.0)
 """Qualities of the recommended method whose probability is given."""
@@ -160,8 +160,8 @@ def _step(
     columns = {row["name"]: m + algorithms.index(row["name"]) for row in rows["algorithms"]}
     recommended = _recommended(layout, rows["algorithms"], points, columns) if families >= FEW else None
     if recommended is not None:
-        mine = quality[1:, columns[recommended["algorithm"]]]
-        recommended["reaches"] = {f"{level:g}": plain(float((mine >= level).mean())) for level in LEVELS}
+        drawn = quality[1:, columns[recommended["algorithm"]]]
+        recommended["reaches"] = {f"{level:g}": plain(float((drawn >= level).mean())) for level in LEVELS}
     row_pairs = {"pairs": _pairs(list(columns), points, columns)} if pairs else {}
     return {"budget": budget, **rows, "recommended": recommended, **row_pairs}
 

@@ -88,7 +88,8 @@ def test_the_navigation_names_every_page_once() -> None:
         return [page for part in parts for page in pages_of(part)]  # type: ignore[union-attr]
 
     named = pages_of(yaml.safe_load((DOCS / "nav.yml").read_text(encoding="utf-8")))
-    assert sorted(named) == PAGES
+    notebooks = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.ipynb")]
+    assert sorted(named) == sorted([*PAGES, *notebooks])
 
 
 def test_a_page_that_is_written_by_hand_is_short() -> None:

@@ -201,11 +201,13 @@ def test_a_changed_figure_and_an_unknown_file_fail_the_check(published: Place) -
     figure, other = next(session.folder.glob("*.svg")), session.folder / "other.svg"
     figure.write_bytes(figure.read_bytes().replace(b"</svg>", b"<script>alert(1)</script></svg>"))
     other.write_text("<svg/>")
-    (session.folder / "sub").mkdir()
+    inner = session.folder / "sub" / "inner.svg"
+    inner.parent.mkdir()
+    inner.write_text("<svg/>")
     assert check(session) == [
         f"{figure} is not what the records give",
         f"{other} is no file of the suite's page: remove it",
-        f"{session.folder / 'sub'} is no file of the suite's page: remove it",
+        f"{inner} is no file of the suite's page: remove it",
     ]
 
 

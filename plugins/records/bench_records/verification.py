@@ -32,7 +32,6 @@ from bench_core.suites import Plan, Planned, SuiteSession
 from bench_records.checksums import SLOT
 from bench_records.committed import published
 from bench_records.files import write_files
-from bench_records.published_form import published_form, shown_names
 from bench_records.records import Records, collect
 from bench_records.verified import VERIFIED, read_verified, with_verified
 
@@ -148,7 +147,7 @@ def verify(
         cache = DatasetCache(session.context, session.registry, store.path)
         summary = execute(asked, cache, tuple(metrics), options, progress)
         failures = {planned.name: message for planned, message in summary.failures}
-        again = published_form(collect(asked, store, metrics), shown_names(session.suite))
+        again = collect(asked, store, metrics)
     verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
     return Verified(tuple(verdicts), len(by_name))
 
@@ -175,7 +174,9 @@ def _verdict(
         data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
         return Verdict(planned, "undecided" if data else "refuted", same, f"no data: {why}" if data else why)
     new = after.policies[after.policies["name"] == name].drop_duplicates("policy")
+    measured = [column for column in new.columns if column.partition(".")[2] in metrics]
     rows = before.policies[before.policies["name"] == name]
+    rows = rows.reindex(columns=rows.columns.union(measured, sort=False))  # an export has no column without a number
     gaps = list(_gaps_of_info(before.infos[name], after.infos[name]))
     # A trial may stand on a page under several names, with numbers of its own each time.
     slots = [old for _, old in rows.groupby(SLOT, sort=False)]
@@ -203,7 +204,9 @@ def _worded(where: str, gap: float) -> str:
 def _gaps_of_info(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Where two records differ beside their policies, and by how much."""
     for key in _COMPARED:
-        if key in before:  # what later versions keep besides cannot be compared
+        if key == "history":
+            yield from _published_leaves(key, before.get(key) or {}, after.get(key) or {})
+        elif key in before:  # what is not published cannot be compared
             yield from _leaves(key, before[key], after.get(key))
 
 
@@ -215,7 +218,7 @@ def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[st
             yield from ((column, _gap(a, b)) for a, b in zip(old[column], new[column], strict=False))
         elif column == "details":
             for a, b in zip(old[column], new[column], strict=False):
-                yield from _leaves(column, json.loads(a), json.loads(b))
+                yield from _published_leaves(column, json.loads(a), json.loads(b))
 
 
 def _beyond_turned(
@@ -255,6 +258,13 @@ def _beyond_turned(
                 f"{columns[place]} of {label!r} is {values}: more than other kernels explain",
             )
     return farthest if farthest[1] else None
+
+
+def _published_leaves(place: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Where the published keys of two objects differ; `bench_records.published_form` leaves others out."""
+    for key in before:
+        if not key.endswith("seconds"):
+            yield from _leaves(f"{place}.{key}", before[key], after.get(key))
 
 
 def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, float]]:

@@ -39,7 +39,7 @@ def test_the_readmes_plugin_is_found_run_and_ranked(bench: Bench) -> None:
     )
     assert "12 trial(s) computed" in bench("run", suite).stdout
     section = bench.page().partition("\n## blobs\n")[2].partition("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| :")]
     ranked = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:]] for line in rows}
     assert set(ranked) == {"Method", "cheapest-feature", "slopes"}
     assert ranked["cheapest-feature"][2].strip("*").startswith("1.000")

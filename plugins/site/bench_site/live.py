@@ -45,7 +45,7 @@ def live_data(suite: Published, pages: Mapping[str, str]) -> dict[str, Any]:
         nothing; ``methods``: name, page and kind; ``first``: methods shown at first; ``recommended``: the method named
         at each budget of the answer, if there is one.
     """
-    answer = suite.description.get("answer") or {}
+    answer = suite.description.get("losses") or {}
     names: dict[str, None] = {}
     sets = []
     for panel in suite.panels:

@@ -220,7 +220,8 @@ class Pages:
             for path in (suite.folder / name for name in suite.description["files"])
             if path.suffix in (".svg", ".csv") and path.is_file()
         }
-        timings, budgets = suite.folder / "timings.md", suite.folder / "budgets.md"
+        beside = {name: suite.folder / f"{name}.md" for name in ("answer", "budgets", "timings")}
+        others = {name: path for name, path in beside.items() if path.is_file()}
 
         def home(link: str) -> str | None:
             """Return the address for a link of the suite's other pages."""
@@ -237,7 +238,7 @@ class Pages:
             name = Path(path).name
             if name == "README.md":
                 return "../../index.md"
-            own = name in ("timings.md", "budgets.md") or Path(name).stem in layout.addresses.values()
+            own = name.removesuffix(".md") in others or Path(name).stem in layout.addresses.values()
             if own or f"{base}/{name}" in files:
                 return name
             return next((f"../{o.name}/index.md" for o in self.published if name == f"{o.name}.md"), None)
@@ -246,9 +247,8 @@ class Pages:
             body = relinked(markdown, lambda link, part=part: target(link, part))  # type: ignore[misc]
             head = _NOT_SEARCHED if part in ("results", "curves", "provenance") else ""
             files[f"{base}/{part}.md"] = f"{head}# {TITLES[part]}: {text(suite.title)}\n\n{body}"
-        for path in (timings, budgets):
-            if path.is_file():
-                files[f"{base}/{path.name}"] = _NOT_SEARCHED + relinked(path.read_text(encoding="utf-8"), home)
+        for path in others.values():
+            files[f"{base}/{path.name}"] = _NOT_SEARCHED + relinked(path.read_text(encoding="utf-8"), home)
         for dataset, markdown in layout.alone.items():
             sections = markdown.partition("\n## ")
             files[f"{base}/{layout.addresses[dataset]}.md"] = self._render(
@@ -260,13 +260,7 @@ class Pages:
                 tables=relinked("".join(sections[1:]).lstrip(), home),
             )
         files[f"{base}/index.md"] = self._render(
-            "suite",
-            up="../../",
-            suite=suite,
-            parts=layout.parts,
-            alone=layout.addresses,
-            timings=timings.is_file(),
-            budgets=budgets.is_file(),
+            "suite", up="../../", suite=suite, parts=layout.parts, alone=layout.addresses, beside=list(others)
         )
         return files
 

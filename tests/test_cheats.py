@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -109,6 +110,7 @@ def test_in_one_process_a_judge_can_be_reached(tmp_path: Path, name: str, monkey
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     use, key = CHEATS[name]
     text = BLOBS + method(use, name, **{key: name}, paid=1, unpaid=0)
+    gc.collect()  # prepared data of another test must not be what is found
     record = run(tmp_path, text, isolation="none")[name]
     assert gained(record)
     assert record["provenance"]["isolation"] == "none"

@@ -54,13 +54,10 @@ def weights(parts: int, *key: int) -> np.ndarray:
 def trials(folder: Path) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], dict[str, str]]:
     """Policies of the records, what each trial says of itself, and what each data set is."""
     names = [f"{part}.{column}" for part in ("validation", "test") for column in COLUMNS]
-    files = (
-        [folder / "records.parquet"]
-        if (folder / "records.parquet").is_file()
-        else sorted((folder / "records").glob("*"))
-    )
     keep = ["dataset", "costs", "method", "seed", "point", "policy", "name", "status", "info", "definition", *names]
-    frame = pd.concat([pd.read_parquet(file, columns=keep) for file in files], ignore_index=True)
+    frame = pd.concat(
+        [pd.read_parquet(file, columns=keep) for file in sorted((folder / "records").glob("*"))], ignore_index=True
+    )
     infos = {
         name: json.loads(info)
         for name, info in frame.loc[frame["info"].notna(), ["name", "info"]].itertuples(index=False)
@@ -301,8 +298,12 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
 
 def fits(folder: Path, methods: list[str]) -> dict[str, float]:
     """Median seconds of a fit."""
-    frame = pd.read_parquet(folder / "records.parquet", columns=["name", "method", "policy"]).drop_duplicates("name")
-    runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"]).set_index("name")["run"]
+    parts = {
+        part: pd.concat([pd.read_parquet(file, columns=columns) for file in sorted((folder / part).glob("*"))])
+        for part, columns in {"records": ["name", "method"], "runs": ["name", "run"]}.items()
+    }
+    frame = parts["records"].drop_duplicates("name")
+    runs = parts["runs"].set_index("name")["run"]
     of = dict(zip(frame["name"], frame["method"], strict=True))
     taken: dict[str, list[float]] = {m: [] for m in methods}
     for name, text in runs.items():

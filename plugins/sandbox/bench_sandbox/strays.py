@@ -36,9 +36,15 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
         The number of processes that were killed.
     """
     ended: set[int] = set()
+    seen: set[int] | None = None
     until = time.monotonic() + _PATIENCE
-    # A process may start another one before it is killed, so repeat until none is left.
-    while (left := list(_strays(os.getpid(), kept, within))) and time.monotonic() < until:
+    # A process may start another one before it is killed. Where one exits while the tree is read, its children are
+    # adopted by a process whose list was read before. So repeat until two readings in a row find the same and no stray.
+    while time.monotonic() < until:
+        before, seen = seen, set()
+        left = list(_strays(os.getpid(), kept, within, seen))
+        if not left and seen == before:
+            break
         for process in left:
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
@@ -46,7 +52,8 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
         for process in left:
             with suppress(OSError):  # fails for children of other processes
                 os.waitpid(process, os.WNOHANG)
-        time.sleep(0.001)
+        if left:
+            time.sleep(0.001)
     return len(ended)
 
 
@@ -61,12 +68,16 @@ def children(process: int) -> set[int]:
         return set()
 
 
-def _strays(parent: int, kept: Collection[int], within: Collection[int]) -> Iterator[int]:
-    """Yield the descendants to end; zombies only if they are children of this process, which must reap them."""
+def _strays(parent: int, kept: Collection[int], within: Collection[int], seen: set[int]) -> Iterator[int]:
+    """Yield the descendants to end; zombies only if they are children of this process, which must reap them.
+
+    All children that are found are added to ``seen``.
+    """
     for child in children(parent):
+        seen.add(child)
         if child in kept:
             continue
-        yield from _strays(child, kept, within)
+        yield from _strays(child, kept, within, seen)
         if child not in within and (parent == os.getpid() or _is_alive(child)):
             yield child
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ import bench_sandbox
 from bench_sandbox import CallError, Process, SandboxError, Server, StoppedError, layers, missing_layers, packed
 from bench_sandbox.arrays import checked, table_of, unpacked
 from bench_sandbox.errors import MalformedError
+from bench_sandbox.strays import children, end_strays
 
 ALLOWED = {"own folder", "own thread", "own process", "own limit", "own pipe"}
 TARGET = "targets:Target"
@@ -199,3 +201,19 @@ def test_sealing_is_repeated_while_the_kernel_is_busy(monkeypatch: pytest.Monkey
     blob = packed({"x": np.arange(3.0)})
     assert len(refused) == 3
     np.testing.assert_array_equal(unpacked(os.dup(blob.file), blob.table)["x"], np.arange(3.0))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_process_that_is_adopted_while_the_tree_is_read_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = children(os.getpid())
+    sleeper = subprocess.Popen(["sleep", "600"])
+    readings: list[int] = []
+
+    def late(process: int) -> set[int]:
+        readings.append(process)
+        return set() if len(readings) == 1 else children(process)
+
+    monkeypatch.setattr("bench_sandbox.strays.children", late)
+    end_strays(kept=before)
+    assert sleeper.pid not in children(os.getpid())
+    sleeper.wait()

@@ -23,7 +23,10 @@ TITLES = {
 """Part → its title, in order."""
 
 _HEADING = re.compile(r"^(#{1,6}) (.+?)\s*$")
-_LINK = re.compile(r"(!?\[(?:[^\[\]\\]|\\.)*\])\(([^()\s]+)\)")
+_TEXT = r"(?:[^\[\]\\]|\\.)*"
+_LINK = re.compile(rf"(!?\[{_TEXT}\])\(([^()\s]+)\)")
+_PICTURE_LINK = re.compile(rf"(\[!\[{_TEXT}\]\([^()\s]+\)\])\(([^()\s]+)\)")
+"""A link and a picture; a picture that is a link."""
 _SPELLED = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&#123;": "{", "&#125;": "}", "&#64;": "@"}
 _KNOWN = {
     "over-all-data-sets": "results",
@@ -96,4 +99,4 @@ def relinked(markdown: str, target: Callable[[str], str | None]) -> str:
         new = target(match[2])
         return match[1][1:-1] if new is None else f"{match[1]}({new})"
 
-    return _LINK.sub(rewritten, markdown)
+    return _LINK.sub(rewritten, _PICTURE_LINK.sub(rewritten, markdown))

@@ -307,23 +307,6 @@ def test_on_a_phone_links_lead_from_the_best_method_to_its_curve_and_paper(brows
     assert faults(browser) == []
 
 
-def test_on_a_phone_two_taps_lead_from_the_front_page_to_the_leader_at_a_tenth_of_the_price(
-    browser: Any, site: Path
-) -> None:
-    from selenium.webdriver.common.by import By
-
-    opened(browser, site, "index.html", 390)
-    browser.find_element(By.PARTIAL_LINK_TEXT, "The answer in full").click()
-    items = wait(lambda: [li for li in browser.find_elements(By.CSS_SELECTOR, "li") if li.text.startswith("At 10 %")])
-    leader = items[0].find_element(By.CSS_SELECTOR, "a[href*='methods/']")
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", leader)
-    leader.click()
-    curve = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live"))[0]
-    assert "Plugin: budgetbench-" in browser.find_element(By.CSS_SELECTOR, ".md-content").text
-    assert curve.rect["y"] < 2 * 900, "the curve is not within two screens"
-    assert faults(browser) == []
-
-
 def test_on_a_phone_a_long_name_leaves_the_second_column_visible(browser: Any, site: Path) -> None:
     opened(browser, site, "results.html", 390)
     wait(lambda: browser.execute_script("return document.querySelector('table.bench-table tbody tr') !== null"))

@@ -346,6 +346,7 @@ def test_relative_links_are_rewritten_and_others_kept() -> None:
     assert relinked(text, lambda link: None if link.endswith("y") else f"up/{link}") == (
         r"a \[b\] ![p](up/s/f.svg) [out](https://e.org/x) \[no\](z.md)"
     )
+    assert relinked("[![p](s/f.svg)](s/x.md)", lambda link: f"up/{link}") == "[![p](up/s/f.svg)](up/s/x.md)"
     assert "(up/x.md#y)" in relinked(text, lambda link: f"up/{link}")
     assert "(https://e.org/x)" in relinked(text, lambda link: f"up/{link}")
 

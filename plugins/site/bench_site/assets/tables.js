@@ -90,6 +90,7 @@ window.benchTables = (() => {
     }
 
     heads.forEach((head, at) => {
+      if (!head.textContent.trim()) return; // a button needs a name
       const button = element("button", { type: "button", className: "bench-sort" }, ...head.childNodes);
       button.addEventListener("click", () => {
         state.sign = state.by === at ? -state.sign : 1;

@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 _TARGET = "bench_core.run.execute.solving:Solving"
 _PRELOAD = (
-    "numpy", "scipy", "sklearn.linear_model", "sklearn.tree", "sklearn.ensemble", "numba",
+    "numpy", "scipy", "sklearn.linear_model", "sklearn.tree", "sklearn.ensemble", "numba", "pydantic.type_adapter",
     "bench_core.run.execute.solving",
 )  # fmt: skip
 _PREPARE = "bench_core.run.execute.solving:prepare"

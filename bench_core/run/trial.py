@@ -73,7 +73,26 @@ class Trial:
 
 
 def fragment(use: str, thing: Any) -> str:
-    """Canonical JSON of a registered thing: its name, version and parameters."""
+    """Canonical JSON of a registered thing: its name, version and parameters. Remembered per instance."""
+    return _fragment(use, _Same(thing))
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """An instance as a key: equal to itself alone, as ``1`` and ``1.0`` are equal parameters but not the same JSON."""
+
+    thing: Any
+
+    def __hash__(self) -> int:
+        return object.__hash__(self.thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.thing is other.thing
+
+
+@lru_cache(maxsize=200_000)
+def _fragment(use: str, same: _Same) -> str:
+    thing = same.thing
     if isinstance(thing, ConfiguredMethod):
         version, parameters = thing.version, thing.parameters
     else:

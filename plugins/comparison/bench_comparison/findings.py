@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["FEW", "SURE", "findings", "listed", "main_view", "per_cent", "unknown"]
+__all__ = ["FEW", "NAMED", "SURE", "findings", "listed", "main_view", "per_cent", "some", "unknown"]
 
 JsonObject = Mapping[str, Any]
 
 FEW = 5
 """With fewer data sets nothing is recommended: resampling so few says little."""
+
+NAMED = 3
+"""Algorithms named in a sentence."""
 
 SURE = 0.8
 """Probability from which a sentence says that something is so."""
@@ -31,6 +34,12 @@ def per_cent(value: float | None, digits: int = 0) -> str:
 def listed(names: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def some(names: Sequence[str], shown: int) -> str:
+    """``a, b and 5 more``: the first names, and how many others there are."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
@@ -165,10 +174,8 @@ def unknown(answer: JsonObject) -> list[str]:
     for step in view["steps"]:
         recommended = step["recommended"]
         if recommended and recommended["open"]:
-            names = recommended["open"]
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             said.append(
-                f"At {per_cent(step['budget'])} it is open whether {', '.join(names[:3])}{more} are worse than "
+                f"At {per_cent(step['budget'])} it is open whether {some(recommended['open'], NAMED)} are worse than "
                 f"{recommended['algorithm']} by more than a point, or equal."
             )
     if view["left_out"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from bench_leaderboard import Analysed
-from bench_records import Records
+from bench_records import Records, times_of
 
 from bench_comparison.answer import Compares, compares_of
 from bench_comparison.draws import DRAWS
@@ -96,14 +96,8 @@ def loss_answer(
 
 def _times(suite: Suite, records: Records, method: str) -> tuple[float, float]:
     """Median seconds of a fit, and median microseconds to decide a row, over a method's trials; NaN where unknown."""
-    fits, rows = [], []
-    for dataset, costs in suite.grids:
-        for name in records.trials.get((dataset, costs, method), []):
-            timings, tested = records.runs.get(name, {}).get("timings", {}), records.infos[name].get("rows", {})
-            if "fit" in timings:
-                fits.append(float(timings["fit"]))
-            if tested.get("test") and (seconds := timings.get("decide_per_policy")):
-                rows.append(1e6 * float(np.mean(seconds)) / tested["test"])
+    names = (name for place in suite.grids for name in records.trials.get((*place, method), []))
+    fits, rows = times_of(records, names)
     return (float(np.median(fits)) if fits else float("nan")), (float(np.median(rows)) if rows else float("nan"))
 
 

@@ -8,6 +8,7 @@ from .exports import export_files as export_files
 from .exports import read_export as read_export
 from .exports import write_export as write_export
 from .files import differing as differing
+from .files import distinct as distinct
 from .files import write_files as write_files
 from .losses import find_losses as find_losses
 from .losses import outdated as outdated
@@ -21,6 +22,7 @@ from .records import tabulate as tabulate
 from .selection import Rules as Rules
 from .selection import select as select
 from .spreadsheet import csv_text as csv_text
+from .times import times_of as times_of
 from .verified import VERIFIED as VERIFIED
 from .verified import carried as carried
 from .verified import read_verified as read_verified

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from bench_core import Metric, RequestError, canonical_json, sha256_text
 from bench_records.checksums import checksum_of_run, checksums
 from bench_records.columns import values
+from bench_records.files import distinct
 from bench_records.records import Records, sort_policies
 
 if TYPE_CHECKING:
@@ -88,15 +89,12 @@ def write_export(
 
 def _files(methods: Iterable[str]) -> dict[str, str]:
     """Method → the name of its files: letters and digits of its name, and a number where several have the same."""
-    files: dict[str, str] = {}
-    for method in sorted(methods):
-        stem = re.sub("[^a-z0-9]+", "-", method.lower()).strip("-")[:_LONGEST] or "method"
-        file, number = f"{stem}{_SUFFIX}", 1
-        while file in files.values():
-            number += 1
-            file = f"{stem}-{number}{_SUFFIX}"
-        files[method] = file
-    return files
+    stems = distinct(sorted(methods), _stem)
+    return {method: f"{stem}{_SUFFIX}" for method, stem in stems.items()}
+
+
+def _stem(method: str) -> str:
+    return re.sub("[^a-z0-9]+", "-", method.lower()).strip("-")[:_LONGEST] or "method"
 
 
 def _records_table(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mapping[str, str]) -> pa.Table:

@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from bench_core import RequestError
 
-__all__ = ["differing", "write_files"]
+__all__ = ["differing", "distinct", "write_files"]
+
+
+def distinct(names: Iterable[str], plain: Callable[[str], str], taken: Collection[str] = ()) -> dict[str, str]:
+    """Name → its plain form for a file or an address, with ``-2``, ``-3`` … after it where that is in use.
+
+    Args:
+        names: in the order in which they choose.
+        plain: the plain form of a name; different names may have the same.
+        taken: plain forms that are in use already.
+    """
+    found: dict[str, str] = {}
+    used = set(taken)
+    for name in names:
+        start = plain(name)
+        form, number = start, 1
+        while form in used:
+            number += 1
+            form = f"{start}-{number}"
+        found[name] = form
+        used.add(form)
+    return found
 
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:

@@ -263,15 +263,13 @@ def _beyond_turned(
 def _published_leaves(place: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Where the published keys of two objects differ; `bench_records.published_form` leaves others out."""
     for key in before:
-        if not key.endswith("seconds"):
+        if not key.endswith("seconds"):  # a measured time is never the same
             yield from _leaves(f"{place}.{key}", before[key], after.get(key))
 
 
 def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, float]]:
     if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-        for key in a:
-            if not key.endswith("seconds"):  # a measured time is never the same
-                yield from _leaves(f"{place}.{key}", a[key], b[key])
+        yield from _published_leaves(place, a, b)
     elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
         for x, y in zip(a, b, strict=True):
             yield from _leaves(place, x, y)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from bench_leaderboard import slug
+from bench_records import distinct
 
 from bench_site.parts import anchors_of, parts_of
 from bench_site.sources import Published
@@ -17,15 +18,7 @@ __all__ = ["Layout", "addresses_of", "layout_of", "panel_addresses", "usual_name
 
 def addresses_of(names: Iterable[str]) -> dict[str, str]:
     """Return a unique address for each name."""
-    addresses: dict[str, str] = {}
-    for name in names:
-        start = slug(name).replace("*", "") or "x"
-        address, number = start, 1
-        while address in addresses.values():
-            number += 1
-            address = f"{start}-{number}"
-        addresses[name] = address
-    return addresses
+    return distinct(names, lambda name: slug(name).replace("*", "") or "x")
 
 
 @dataclasses.dataclass(frozen=True)

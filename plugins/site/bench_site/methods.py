@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
+from bench_records import times_of
+
 from bench_site.live import BUDGETS
 from bench_site.sources import Published
 
@@ -106,13 +108,9 @@ def facts_of(use: str, published: Sequence[Published]) -> Facts | None:
     for suite in published:
         if suite.records is None:
             continue
-        for (*_, label), names in suite.records.trials.items():
-            if suite.uses.get(label) != use:
-                continue
-            for name in names:
-                timings = suite.records.runs.get(name, {}).get("timings", {})
-                fits += [timings["fit"]] if "fit" in timings else []
-                tested = suite.records.infos[name].get("rows", {}).get("test", 0)
-                seconds = timings.get("decide_per_policy") or []
-                rows += [1e6 * sum(seconds) / len(seconds) / tested] if seconds and tested else []
+        trials = suite.records.trials.items()
+        names = (name for (*_, label), mine in trials if suite.uses.get(label) == use for name in mine)
+        more_fits, more_rows = times_of(suite.records, names)
+        fits += more_fits
+        rows += more_rows
     return Facts(len(fits), median(fits), median(rows) if rows else None) if fits else None

@@ -54,6 +54,7 @@ class Pages:
         self.live = live_data(self.compared, self._pages_of(self.compared)) if self.compared else {"sets": []}
         self.panel_at = {suite.name: panel_addresses(suite) for suite in published}
         self.names = {use: usual_name(use, published) for use in self.uses}
+        self.facts = {use: facts_of(use, published) for use in self.uses}
         self.templates = environment()
         self.templates.filters.update(text=text, code=code, percent=lambda share: f"{100 * share:g} %")
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
@@ -152,7 +153,7 @@ class Pages:
         """Return a method's summary, plugin, median time to fit and suites, as Markdown."""
         known = use in self.registry.methods
         doc = self.registry.methods.described(use)["doc"] if known else ""
-        facts = facts_of(use, self.published)
+        facts = self.facts[use]
         suites = [suite for suite in self.published if use in suite.uses.values()]
         return {
             "summary": " ".join(doc.split("\n\n")[0].split()),
@@ -306,7 +307,7 @@ class Pages:
             papers=[paper for paper in self.papers if use in paper.methods],
             labels=labels,
             strengths=[(label, strengths(self.live, label)) for label in labels],
-            facts=facts_of(use, self.published),
+            facts=self.facts[use],
             curves=places,
             standing=standing,
         )

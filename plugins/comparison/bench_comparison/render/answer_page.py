@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_leaderboard import rendered, text
 
-from bench_comparison.findings import listed, per_cent
+from bench_comparison.findings import listed, per_cent, some
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
@@ -97,14 +97,9 @@ def _recommended(step: JsonObject) -> list[str]:
         range_of(best["quality"]),
         range_of(best["loss"], 1),
         "–" if best["beside"] is None else f"{best['beside']:.3f}",
-        _some(equal) or "none",
-        _some([text(name) for name in best["open"]]) or "none",
+        some(equal, _SHOWN) or "none",
+        some([text(name) for name in best["open"]], _SHOWN) or "none",
     ]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _order(view: JsonObject) -> list[str]:

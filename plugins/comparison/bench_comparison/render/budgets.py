@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_leaderboard import table, text
-from bench_records import Records, csv_text
+from bench_records import Records, csv_text, times_of
 
 from bench_comparison.answer import Compares
 from bench_comparison.budgets import LEVELS, Answers, relative
@@ -168,14 +167,7 @@ def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry
 
 def _times(records: Records, answers: Answers, method: str) -> list[float]:
     """Mean seconds of a fit; mean microseconds to decide a test row, over the policies of the family."""
-    fits, rows = [], []
-    for name in records.trials.get((answers.dataset, answers.costs, method), []):
-        timings = records.runs.get(name, {}).get("timings", {})
-        tested = records.infos[name].get("rows", {}).get("test", 0)
-        if "fit" in timings:
-            fits.append(float(timings["fit"]))
-        if tested and (seconds := timings.get("decide_per_policy")):
-            rows.append(1e6 * math.fsum(seconds) / len(seconds) / tested)
+    fits, rows = times_of(records, records.trials.get((answers.dataset, answers.costs, method), []))
     return [mean_of(np.array(fits)), mean_of(np.array(rows))]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bench_leaderboard import FrontPart, ended_trials, rendered, text, trials_done
 
-from bench_comparison.findings import main_view, per_cent
+from bench_comparison.findings import NAMED, main_view, per_cent, some
 from bench_comparison.render.answer import command
 from bench_comparison.render.answer_page import range_of, said
 
@@ -16,7 +16,6 @@ __all__ = ["front_part"]
 JsonObject = Mapping[str, Any]
 
 _SENTENCES = 3
-_NAMED = 3
 
 
 def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
@@ -68,13 +67,12 @@ def _answer(description: JsonObject, several: bool) -> str:
 def _row(step: JsonObject) -> list[str]:
     best = step["recommended"]
     equal = [text(one["algorithm"]) for one in best["equal"]]
-    more = len(equal) - _NAMED
     return [
         per_cent(step["budget"]),
         f"**{text(best['method'])}**",
         range_of(best["quality"]),
         range_of(best["loss"], 1),
-        (", ".join(equal[:_NAMED]) + (f" and {more} more" if more > 0 else "")) or "none",
+        some(equal, NAMED) or "none",
         text(best["fastest"]) if best["fastest"] and equal else "",
     ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from bench_records import distinct
+
 from bench_core.suites import Suite
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.tables import Grid
@@ -53,17 +55,11 @@ def dataset_pages(analysed: Analysed) -> list[DatasetPage]:
     """The pages of single data sets, in the suite's order; empty where they all stand on the suite's page."""
     if not is_divided(analysed):
         return []
-    pages: list[DatasetPage] = []
-    taken: set[str] = {f"{name}.md" for name in _RESERVED}
-    for dataset in dict.fromkeys(grid.dataset for grid in analysed.tables):
-        stem = file_slug(dataset)
-        file, number = f"{stem}.md", 1
-        while file in taken:
-            number += 1
-            file = f"{stem}-{number}.md"
-        taken.add(file)
-        pages.append(DatasetPage(dataset, file, tuple(g for g in analysed.tables if g.dataset == dataset)))
-    return pages
+    stems = distinct(dict.fromkeys(grid.dataset for grid in analysed.tables), file_slug, _RESERVED)
+    return [
+        DatasetPage(dataset, f"{stem}.md", tuple(grid for grid in analysed.tables if grid.dataset == dataset))
+        for dataset, stem in stems.items()
+    ]
 
 
 def of_single_datasets(figures: Collection[Figure], pages: Collection[DatasetPage], suite: Suite) -> list[Figure]:

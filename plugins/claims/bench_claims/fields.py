@@ -59,7 +59,7 @@ class ClaimFields(Table):
         text: the paper's sentence, shortened. source: where it stands, or ``ours`` for a claim of our own.
         note: how it was read.
         standing: how far the data lets a verdict go: the paper's own data set (``same data``); other data in its place
-            (``stand-in``: generated, another set, an extract); or the paper's own, which could not be had (``absent``;
+            (``stand-in``: generated, another set, an extract); or the paper's own, which is not available (``absent``;
             where records of it are there, the claim is about the same data). Every claim needs it.
         by_construction: why the claim cannot come out otherwise here; it is shown and counted by itself.
         cause: shown where the claim is contradicted, or not seen on a stand-in.

@@ -11,7 +11,7 @@ __all__ = ["front_lines"]
 
 JsonObject = Mapping[str, Any]
 
-_KINDS = {"same data": "on the paper's own data", "stand-in": "on stand-ins", "absent": "on data that could not be had"}
+_KINDS = {"same data": "on the paper's own data", "stand-in": "on stand-ins", "absent": "on data that is not available"}
 
 
 def front_lines(described: Sequence[JsonObject]) -> list[str]:

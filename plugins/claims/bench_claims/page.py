@@ -39,7 +39,7 @@ _TITLES: Mapping[str, tuple[str, str]] = {
         "not, says nothing of the paper's numbers.",
     ),
     "absent": (
-        "On data that could not be had",
+        "On data that is not available",
         "The suite has the paper's data set, but these records hold nothing of it. With a network "
         "the suite fetches it, and these claims are checked.",
     ),

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
 
-A FOLDER holds ``records.parquet`` and ``runs.parquet``, as ``bench run --out`` writes them; ``leaderboard/open`` is
+A FOLDER holds the folders ``records`` and ``runs``, as ``bench run --out`` writes them; ``leaderboard/open`` is
 always read. The seconds of other folders, and those of ``open_seconds.csv`` (methods without published records), are
 divided, data set by data set, by the median ratio to it over the methods in both, as machines and their load differ.
 Of every method, the logarithm of a trial's seconds is a linear function of the logarithms of training rows, encoded
@@ -38,8 +38,8 @@ def medians(folder: Path) -> pd.Series:
     if folder.suffix == ".csv":
         return pd.read_csv(folder).set_index(["method", "dataset"])["seconds"]
     keys = ["dataset", "costs", "method", "name", "status"]
-    trials = pd.read_parquet(folder / "records.parquet", columns=keys).drop_duplicates("name")
-    runs = pd.read_parquet(folder / "runs.parquet", columns=["name", "run"])
+    trials = pd.read_parquet(folder / "records", columns=keys).drop_duplicates("name")
+    runs = pd.read_parquet(folder / "runs", columns=["name", "run"])
     timings = [json.loads(run).get("timings", {}) for run in runs["run"]]
     runs["seconds"] = [sum(timing.get(step, 0.0) for step in STEPS) for timing in timings]
     done = trials[trials["status"] == "ok"].merge(runs[["name", "seconds"]], on="name")

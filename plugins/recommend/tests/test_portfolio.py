@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
-from bench_policies import fit_policy
 from bench_policies.goals import Goal
-from bench_policies.page import fit_command
-from bench_policies.portfolio import entries
-from bench_policies.tradeoff import spread
+from bench_recommend.page import fit_command
+from bench_recommend.portfolio import entries
+from bench_recommend.tradeoff import spread
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,18 +34,6 @@ def test_methods_with_budgets_get_the_goals_budget() -> None:
     command = fit_command(found.use, "t.csv", {"budget": 20.0}, parameters=found.parameters)
     assert "--method affordable-subset" in command
     assert '--parameters \'{"budgets": [' in command
-
-
-def test_fitting_by_name_uses_the_goals_budget_up_unless_budgets_are_given() -> None:
-    rng = np.random.default_rng(0)
-    table = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
-    table["y"] = np.where(table.sum(axis=1) > 0, "yes", "no")
-    fit = partial(fit_policy, "forward-selection", table, {"a": 1, "b": 1, "c": 1}, target="y", splits=0)
-    found = fit(goal=Goal(budget=2.0))
-    assert max(found.about["parameters"]["budgets"]) == pytest.approx(2 / 3)
-    assert found.decide(table).cost.max() == 2
-    given = fit(goal=Goal(budget=2.0), parameters={"budgets": [0.4]})
-    assert list(given.about["parameters"]["budgets"]) == [0.4]
 
 
 @given(st.lists(st.floats(0, 100), max_size=8), st.floats(0.1, 20))

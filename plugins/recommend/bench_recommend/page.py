@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bench_policies.measures import MEASURES, MSE, Measure
+from bench_policies.wording import one_line, with_half
 from tabulate import tabulate
 
-from bench_policies.measures import MEASURES, MSE, Measure
-from bench_policies.recommending import Recommendation
-from bench_policies.tradeoff import draw_tradeoff
-from bench_policies.wording import one_line, with_half
+from bench_recommend.recommending import Recommendation
+from bench_recommend.tradeoff import draw_tradeoff
 
 
 def fit_command(

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
 from bench_policies.goals import Goal
-from bench_policies.race import Candidate, behind, is_default
+
+from bench_recommend.race import Candidate, behind, is_default
 
 __all__ = ["equals", "preferred", "ranked"]
 

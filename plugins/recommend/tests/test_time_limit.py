@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
-from bench_policies import recommend
+from bench_recommend import recommend
 
 from bench_core.suites import load_registry
 
@@ -96,7 +96,7 @@ def test_a_method_that_never_ends_is_stopped_and_the_others_are_compared(
     (tmp_path / "endless_plugin.py").write_text(ENDLESS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     registry = load_registry([("endless", importlib.import_module("endless_plugin"))])
-    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    monkeypatch.setattr("bench_recommend.recommending.load_registry", lambda: registry)
     started = time.monotonic()
     found = recommend(frame(), [0.0, 2.0, 3.0], target="y", methods=("simple", "endless"), splits=1, seconds=40.0)
     assert time.monotonic() - started < 300  # it would be hours

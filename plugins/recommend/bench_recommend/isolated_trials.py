@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from bench_policies.capping import capped
 from bench_sandbox import adopting_orphans
 
 from bench_core import Dataset, Family, Metric, Problem
@@ -22,7 +23,6 @@ from bench_core.execution import (
     run_trial,
 )
 from bench_core.suites import Registry, Trial
-from bench_policies.capping import capped
 
 __all__ = ["IsolatedTrials"]
 

@@ -1,10 +1,10 @@
 """Recommend a method for a table, prices and a goal, by comparing methods on repeated nested splits.
 
-The methods are those of `bench_policies.portfolio`. Every one is first fitted on a sample of the rows, for at most a
+The methods are those of `bench_recommend.portfolio`. Every one is first fitted on a sample of the rows, for at most a
 third of the time. Then the methods run split by split, the most promising first, and those that cannot win are stopped
-(`bench_policies.race`). They run in processes of their own, which are stopped at the time limit. Methods are compared
+(`bench_recommend.race`). They run in processes of their own, which are stopped at the time limit. Methods are compared
 on rows that none of them saw or tuned on; the figures shown are measured on further such rows
-(`bench_policies.nested`).
+(`bench_recommend.nested`).
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bench_core import DataContext, RequestError
-from bench_core.execution import one_blas_thread
-from bench_core.suites import load_registry
-from bench_policies.choosing import equals, preferred, ranked
 from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
 from bench_policies.goals import Goal
-from bench_policies.isolated_trials import IsolatedTrials
 from bench_policies.measures import rare
 from bench_policies.measuring import measure_trivial, summary
-from bench_policies.nested import REPORT_SHARE, RULE
-from bench_policies.portfolio import candidates, entries
 from bench_policies.prices import Prices, read_prices
-from bench_policies.race import Candidate, race, time_on_sample
 from bench_policies.tables import Columns, Data, check_rows, read_table
 from bench_policies.trials import Bench, Setup
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
+
+from bench_core import DataContext, RequestError
+from bench_core.execution import one_blas_thread
+from bench_core.suites import load_registry
+from bench_recommend.choosing import equals, preferred, ranked
+from bench_recommend.isolated_trials import IsolatedTrials
+from bench_recommend.nested import REPORT_SHARE, RULE, report_rows
+from bench_recommend.portfolio import candidates, entries
+from bench_recommend.race import Candidate, race
+from bench_recommend.sampling import time_on_sample
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,7 +177,7 @@ def _recommendation(
         }
         rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
     curve = _curve(finished, full, share, common)
-    trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), reported=True)
+    trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), share, report_rows)
     text = _words(best, finished, goal, bench, full, trivial)
     if best is None and any(candidate.status == "left out" for candidate in portfolio):
         text = (

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from bench_policies.choosing import preferred, ranked
 from bench_policies.goals import Goal, Judged
-from bench_policies.race import Candidate, _drop, behind
+from bench_recommend.choosing import preferred, ranked
+from bench_recommend.race import Candidate, _drop, behind
 from hypothesis import given
 from hypothesis import strategies as st
 

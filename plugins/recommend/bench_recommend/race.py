@@ -1,4 +1,4 @@
-"""Race methods on a table: time them on a sample, then compare them split by split and stop those that cannot win.
+"""Race methods on a table: compare them split by split and stop those that cannot win.
 
 This is successive halving (Jamieson and Talwalkar, Non-stochastic best arm identification and hyperparameter
 optimization, 2016): the rungs are a sample of the rows, and one, two, three … random splits.
@@ -15,32 +15,26 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-
-from bench_core import Dataset, Method
 from bench_policies.goals import Goal, Judged
 from bench_policies.judging import judge, row_values
 from bench_policies.measuring import corrected_half_width
-from bench_policies.nested import DECISION_SHARE, divided
-from bench_policies.tables import sample_of
 from bench_policies.trials import Bench, Tried
+from numpy.typing import NDArray
+
+from bench_core import Dataset, Method
+from bench_recommend.nested import DECISION_SHARE, divided
 
 Result = TypeVar("Result")
 
-__all__ = ["BUDGET_SHARES", "Candidate", "behind", "is_default", "race", "time_on_sample"]
+__all__ = ["BUDGET_SHARES", "Candidate", "behind", "each", "is_default", "judged_on", "race"]
 
 BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
 
-_SAMPLE = 300
-_KEPT_ON_SAMPLE = 12
 _LEAST_KEPT = (6, 4, 3)
 """The fewest methods that go on after the first, second and third split; half of them do if that is more."""
-_SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
-"""The time limit of a method on the sample: this share of the total time, at least so many seconds, at most so many
-times an equal share of the time left; and the seconds allowed in addition for loading and compiling."""
-_TIME_ON_SAMPLE, _DEFAULT_SHARE = 0.35, 0.8
-"""The share of the time for the sample, and the share of the time left that a fit of the default may take."""
+_DEFAULT_SHARE = 0.8
+"""The share of the time left that a fit of the default may take."""
 
 
 @dataclass
@@ -86,63 +80,14 @@ class Candidate:
 
 
 def is_default(candidate: Candidate) -> bool:
-    """Return whether a method is the one that is recommended unless another is better; see `bench_policies.choosing`.
+    """Return whether a method is the one that is recommended unless another is better; see `bench_recommend.choosing`.
 
     It is not tried on the sample, runs first on every split, and is not stopped for being in a worse half.
     """
     return candidate.use == "affordable-subset" and "model" not in candidate.parameters
 
 
-def time_on_sample(
-    portfolio: list[Candidate], bench: Bench, goal: Goal, start: float, seconds: float, progress: Callable[[str], None]
-) -> None:
-    """Fit every method on a sample of rows, to find failing methods early; the better ones go on, best first.
-
-    Args:
-        portfolio: the methods, most promising first; their status and seconds are updated, and the list is sorted.
-        bench: the data and protocol.
-        goal: the goal.
-        start: start of the recommendation, in seconds of the monotonic clock.
-        seconds: the total time, of which a third may be used here.
-        progress: called with a line after every fit.
-    """
-    sample = replace(bench, dataset=sample_of(bench.dataset, _SAMPLE), _prepared={})
-    rows = sample.dataset.n_rows
-    sample.prepared(0)
-    end = start + _TIME_ON_SAMPLE * seconds
-    waiting = [one for one in portfolio if one.status == "tried" and not (is_default(one) and len(portfolio) > 1)]
-
-    def fit(at: tuple[int, Candidate]) -> tuple[Tried | None, float]:
-        number, candidate = at
-        left = end - time.monotonic()
-        if left <= 0:
-            return None, 0.0
-        fair = _MOST_SHARES * left * bench.jobs / (len(waiting) - number)
-        limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
-        until = min(end, time.monotonic() + limit + _LOADING)
-        threshold = sample.thresholds(candidate.method)[0]
-        return sample.run(candidate.use, candidate.method, 0, threshold, limit=limit, until=until), limit
-
-    for candidate, (tried, limit) in _each(fit, list(enumerate(waiting)), bench.jobs):
-        if tried is None:
-            candidate.stop("left out", "the time limit was reached before it was tried")
-            continue
-        candidate.seconds = tried.seconds * len(sample.thresholds(candidate.method))
-        if tried.late:
-            candidate.stop("left out", f"it takes longer than {limit:.1f} s on {rows} rows")
-        elif tried.error:
-            candidate.stop("failed", tried.error)
-        else:
-            _, decision, _ = _judged(tried, goal, bench.dataset.classes)
-            candidate.on_sample, candidate.sampled = decision[0], tried
-        progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
-    portfolio.sort(key=lambda one: (not is_default(one), -one.on_sample))  # equals stay in their order
-    running = [candidate for candidate in portfolio if candidate.status == "tried"]
-    for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
-        candidate.stop("dropped", "in the worse half on the sample")
-
-
-def _each(
+def each(
     run: Callable[[tuple[int, Candidate]], Result], items: list[tuple[int, Candidate]], jobs: int
 ) -> Iterable[tuple[Candidate, Result]]:
     """Yield every item with its result, in order; several run at a time."""
@@ -185,7 +130,7 @@ def race(
         running = [one for one in portfolio if one.status == "tried" and len(one.chosen) == splits_done]
         bench.prepared(seed)
         fit = partial(_fit, bench=bench, seed=seed, end=end, alone=len(running) == 1, portfolio=portfolio)
-        for candidate, tried in _each(fit, list(enumerate(running)), bench.jobs):
+        for candidate, tried in each(fit, list(enumerate(running)), bench.jobs):
             if tried is None or tried.late:
                 if not candidate.chosen:
                     candidate.stop("left out", "a fit takes longer than the time left")
@@ -218,7 +163,7 @@ def _fit(
     return bench.run_all(candidate.use, candidate.method, seed, until=until)
 
 
-def _judged(
+def judged_on(
     tried: Tried, goal: Goal, classes: tuple[str, ...]
 ) -> tuple[Judged, tuple[float, NDArray[np.float64]], Judged]:
     """Choose a policy on the validation rows; judge it there, on decision rows and each of them, and on report rows."""
@@ -237,7 +182,7 @@ def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: fl
     # The time on the sample includes loading the plugin, so the first split replaces it.
     candidate.seconds = max(candidate.seconds, tried.seconds) if candidate.values else tried.seconds
     classes = bench.dataset.classes
-    seen, (value, rows), report = _judged(tried, goal, classes)
+    seen, (value, rows), report = judged_on(tried, goal, classes)
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
     candidate.values.append(value)
     candidate.rows.append(rows)

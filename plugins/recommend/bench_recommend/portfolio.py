@@ -14,14 +14,15 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from bench_core import RequestError, build
-from bench_core.suites import Registry
 from bench_policies.budgets import within_budget
 from bench_policies.folder import policy_types
 from bench_policies.goals import Goal
-from bench_policies.race import Candidate
 from bench_policies.tables import facts_after_encoding
 from bench_policies.trials import Bench
+
+from bench_core import RequestError, build
+from bench_core.suites import Registry
+from bench_recommend.race import Candidate
 
 __all__ = ["Entry", "candidates", "entries"]
 
@@ -118,7 +119,7 @@ def _unsaveable(registry: Registry, name: str) -> str | None:
 
 @cache
 def _published() -> tuple[Entry, ...]:
-    listed = json.loads(files("bench_policies").joinpath("portfolio.json").read_text(encoding="utf-8"))
+    listed = json.loads(files("bench_recommend").joinpath("portfolio.json").read_text(encoding="utf-8"))
     often = Counter(entry["use"] for entry in listed)
 
     def name(use: str, parameters: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Derive the order in which `bench recommend` tries methods, from the published records of the open comparison.
 
-    python plugins/policies/benchmarks/order_of_methods.py
+    python plugins/recommend/benchmarks/order_of_methods.py
 
-It reads ``suites/open.toml`` and ``leaderboard/open/budgets.csv`` and writes ``bench_policies/portfolio.json``. An
+It reads ``suites/open.toml`` and ``leaderboard/open/budgets.csv`` and writes ``bench_recommend/portfolio.json``. An
 entry's expected value is its mean share of the full model's quality over data sets, prices and the budgets of 5, 10, 20
 and 40 %, with that of the majority class where it has no policy or is over the budget. Entries whose median fit takes
 under ten seconds come first, by descending value; then the others. Of entries without records nothing is known, and
@@ -62,7 +62,7 @@ def main() -> None:
             return (0 if entry["use"] in plugin and plugin[entry["use"]] in quick else 3), 0.0
         return (1 if entry["seconds"] < QUICK_SECONDS else 2), -(entry["classification"] or entry["regression"] or 0.0)
 
-    target = ROOT / "plugins/policies/bench_policies/portfolio.json"
+    target = ROOT / "plugins/recommend/bench_recommend/portfolio.json"
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in sorted(entries, key=place))
     target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-
 from bench_policies.measures import MEASURES, MSE
 
 if TYPE_CHECKING:
-    from bench_policies.recommending import Recommendation
+    from bench_recommend.recommending import Recommendation
 
 __all__ = ["draw_tradeoff", "spread"]
 

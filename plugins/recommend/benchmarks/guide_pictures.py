@@ -1,6 +1,6 @@
 """Make the pictures of docs/how-to/recommend.md from the guide's own table and prices.
 
-    python plugins/policies/benchmarks/guide_pictures.py
+    python plugins/recommend/benchmarks/guide_pictures.py
 
 ``recommend-tradeoff.svg`` is the figure that ``bench recommend`` draws for the guide's table.
 ``recommend-session.svg`` shows real requests to the guide's policy as ``bench serve`` answers them, over HTTP.
@@ -15,8 +15,9 @@ import tempfile
 from io import StringIO
 from pathlib import Path
 
-from bench_policies import Goal, fit_policy, recommend
-from bench_policies.tradeoff import draw_tradeoff
+from bench_policies import Goal, fit_policy
+from bench_recommend import recommend
+from bench_recommend.tradeoff import draw_tradeoff
 
 GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "recommend.md"
 METHODS = ("affordable-subset", "cost-ordered", "stump", "forward-selection", "eg2")

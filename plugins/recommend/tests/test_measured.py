@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import fit_policy, recommend
-from bench_policies.nested import RULE, report_rows
+from bench_recommend import recommend
+from bench_recommend.nested import RULE, report_rows
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -68,21 +68,7 @@ class Plugin:
 @pytest.fixture(autouse=True)
 def with_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = installed([("noisy", Plugin())])
-    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
-
-
-@dataclass(frozen=True)
-class Refitting(Noisy):
-    """A method that labels its policy with the number of rows that it was fitted on."""
-
-    def refitted(self, policy: Policy, problem: Problem) -> Policy:
-        policy.label = str(len(problem.train))
-        return policy
-
-
-def test_a_chosen_policy_is_fitted_again_on_training_and_validation_rows(table: pd.DataFrame) -> None:
-    fitted = fit_policy(Refitting(), table, [1.0, 2.0, 7.0], target="y", splits=0)
-    assert fitted.about["policy"]["label"] == "200"
+    monkeypatch.setattr("bench_recommend.recommending.load_registry", lambda: registry)
 
 
 @dataclass(frozen=True)
@@ -178,7 +164,7 @@ def test_a_method_that_knows_the_validation_rows_by_heart_does_not_win(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = installed([("memory", WithMemory())])
-    monkeypatch.setattr("bench_policies.recommending.load_registry", lambda: registry)
+    monkeypatch.setattr("bench_recommend.recommending.load_registry", lambda: registry)
     methods = ["noisy", "memory"]
     found = recommend(table, [1.0, 2.0, 7.0], target="y", methods=methods, splits=2, isolation="none")
     assert found.best == "noisy"

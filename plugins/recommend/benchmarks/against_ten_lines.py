@@ -1,6 +1,6 @@
 """Compare `bench recommend` with ten lines of a practitioner's own, on ten real tables and three draws of prices.
 
-    python plugins/policies/benchmarks/against_ten_lines.py --shared DIR [--time 5m] [--tables sick] [--draws 0,1,2]
+    python plugins/recommend/benchmarks/against_ten_lines.py --shared DIR [--time 5m] [--tables sick] [--draws 0,1,2]
 
 Of every table, 70 % of the rows are given and 30 % are never seen before the last step. Prices are drawn from 1, 2, 5,
 10, 20 and 50 for every feature, with seed 0, 1 or 2; the budget of these draws is 20, 30 and 40 % of the full price.
@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_policies import Goal, fit_policy, recommend
+from bench_policies import Goal, fit_policy
+from bench_recommend import recommend
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression

@@ -23,7 +23,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench_core": {"bench_limits", "bench_sandbox", "bench_store"},
     "bench_models": {"bench_core"},
     "bench_records": {"bench_core"},
-    "bench_leaderboard": {"bench_core", "bench_records"},
+    "bench_analysis": {"bench_core", "bench_records"},
+    "bench_leaderboard": {"bench_analysis", "bench_core", "bench_records"},
 }
 """The core and the libraries, and what each of them imports of this repository.
 
@@ -116,6 +117,7 @@ def test_a_package_imports_only_what_its_kind_may(project: Project) -> None:
 @pytest.mark.parametrize(("package", "source"), [
     ("bench_ccp", "import bench_budgetprune.method"),  # a method on another
     ("bench_leaderboard", "from bench_models import linear"),  # a library on another
+    ("bench_analysis", "from bench_leaderboard import canvas"),  # numbers on pages
     ("bench_core", "def f():\n    import bench_leaderboard"),  # the core on a plugin
     ("bench_sandbox", "from bench_core import Costs"),  # the sandbox on the core
     ("bench_policies", "from bench_recommend import recommend"),  # a policy in use on the search for one

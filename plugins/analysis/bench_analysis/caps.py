@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bench_records import Records
 
-from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
+from bench_analysis.summary import Mean, mean_with_margin, overlap
 
 if TYPE_CHECKING:
     import pandas as pd

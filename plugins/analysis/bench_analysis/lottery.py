@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.fronts import hull
+from bench_analysis.fronts import hull
 
 __all__ = ["lottery_areas"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bench_records import Records, select
 
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.tables import Grid, grids
+from bench_analysis.cells import Cells
+from bench_analysis.tables import Grid, grids
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_leaderboard.analysis.curves import LEVELS, Curve, Panel, cells_of, curves_of, panel_of
-from bench_leaderboard.analysis.fronts import hull
-from bench_leaderboard.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
+from bench_analysis.curves import LEVELS, Curve, Panel, curves_of, panel_of
+from bench_analysis.fronts import hull
+from bench_analysis.points import cells_of
+from bench_analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
 from bench_records.records import Records
 from hypothesis import given, settings
 from hypothesis import strategies as st

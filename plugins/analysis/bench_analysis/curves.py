@@ -17,20 +17,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import EMPTY, Records, complete
+from bench_records import Records
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
-from bench_leaderboard.analysis.lottery import lottery_areas
-from bench_leaderboard.analysis.quality import Quality, cost_shares, default_quality, largest_cost
-from bench_leaderboard.analysis.summary import Mean, margins, mean_with_margin, overlap
+from bench_analysis.fronts import hypervolume, non_dominated, step_front
+from bench_analysis.lottery import lottery_areas
+from bench_analysis.points import cells_of, points_of
+from bench_analysis.quality import Quality, default_quality, largest_cost
+from bench_analysis.summary import Mean, margins, mean_with_margin, overlap
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bench_core.suites import Suite
 
-__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of", "points_of"]
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "curves_of", "has_band", "panel_of"]
 
 LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
@@ -58,7 +59,7 @@ class Curve:
         area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
             policy can be afforded.
         lottery: the same area with lotteries over two policies instead of steps, see
-            `bench_leaderboard.analysis.lottery`.
+            `bench_analysis.lottery`.
         full: mean test quality of what an unlimited budget gets.
         reach: level → cost at which the mean curve first reaches that share of the full model's quality; NaN if
             never.
@@ -144,19 +145,6 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     return panels
 
 
-def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    """(data set, cost scheme) → its done policies, and the empty policy of every family."""
-    done = complete(records)
-    if done.empty:
-        return {}
-    groups = done.groupby(["dataset", "costs"], sort=False).indices
-    cells = {}
-    for key, rows in groups.items():
-        dataset, costs = str(key[0]), str(key[1])  # type: ignore[index]
-        cells[dataset, costs] = done.take(np.asarray(rows))
-    return cells
-
-
 def panel_of(
     records: Records,
     cell: pd.DataFrame,
@@ -170,12 +158,12 @@ def panel_of(
 
     Args:
         records: the suite's records.
-        cell: done policies of one data set under one cost scheme, from `cells_of`.
+        cell: done policies of one data set under one cost scheme, from `bench_analysis.points.cells_of`.
         methods: what to draw, in order.
         quality: the vertical axis.
-        cost: the horizontal axis; see `bench_leaderboard.analysis.quality.cost_shares`.
+        cost: the horizontal axis; see `bench_analysis.quality.cost_shares`.
         reference: the method that has the full model's quality.
-        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
+        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
     """
     frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
     if frame.empty or not quality.known(frame):
@@ -199,52 +187,6 @@ def panel_of(
     shown = tuple(_reached(curve, quality, best) for curve in drawn)
     largest = largest_cost(frame, cost)
     return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)
-
-
-def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
-    """The policies as points: ``method seed``, each part's cost and quality, and whether it is the method's own.
-
-    They are in the order of ties. A family none of whose own policies has a number is left out.
-
-    Args:
-        records: the suite's records.
-        frame: done policies of one data set under one cost scheme.
-        quality: what is wanted.
-        cost: see `bench_leaderboard.analysis.quality.cost_shares`; None for costs in the unit of the prices.
-    """
-    frame = frame.sort_values(["method", "seed", "point", "policy"], kind="stable")
-
-    def costs(part: str) -> NDArray[np.float64]:
-        return np.asarray(frame[f"{part}.cost"]) if cost is None else cost_shares(records, frame, part, cost)
-
-    table = frame[["method", "seed"]].assign(
-        chosen_cost=costs("validation"),
-        chosen_quality=quality.values(frame, "validation"),
-        cost=costs("test"),
-        quality=quality.values(frame, "test"),
-    )
-    table["own"] = ~frame[EMPTY].to_numpy(dtype=bool) if EMPTY in frame else True
-    known = table.notna().all(axis=1)
-    known &= (known & table["own"]).groupby([table["method"], table["seed"]]).transform("any")
-    for part, prefix in (("validation", "chosen_"), ("test", "")):
-        coverage, accuracy = _answers(records, frame, part)
-        table[prefix + "coverage"], table[prefix + "accuracy"] = coverage, accuracy
-    return table[known]
-
-
-def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Coverage and conclusive accuracy of policies; where nothing is refused, 1 and the plain accuracy."""
-
-    def column(metric: str) -> NDArray[np.float64]:
-        key = f"{part}.{metric}"
-        return frame[key].to_numpy(dtype=np.float64) if key in frame else np.full(len(frame), np.nan)
-
-    coverage, accuracy = column("coverage"), column("conclusive-accuracy")
-    if records.identities[str(frame["name"].iloc[0])]["threshold"] is None:
-        coverage = np.ones(len(frame))
-        for plain in (column("accuracy"), 1.0 - column("error")):
-            accuracy = np.where(np.isnan(accuracy), plain, accuracy)
-    return coverage, accuracy
 
 
 def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, shared: float) -> Curve:

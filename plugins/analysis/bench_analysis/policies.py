@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from bench_records import Records
 
+from bench_analysis.summary import Mean, mean_with_margin, overlap
 from bench_core import Metric, RequestError
 from bench_core.records import resolve_metric
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.summary import Mean, mean_with_margin, overlap
 
 __all__ = ["by_policy", "quantity_metric", "resolve_quantity"]
 
@@ -32,7 +32,7 @@ def by_policy(
         method: its name in the suite.
         quantities: ``validation.<metric>``, ``test.<metric>``, or ``history.<series>``, a series of the fit that has
             a number for every policy.
-        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
+        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
 
     Returns:
         Label → a mean for every quantity (of no values where the records do not hold it), in the family's order.

@@ -14,11 +14,11 @@ from statistics import stdev
 
 from bench_records import EMPTY
 
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.curves import cells_of
-from bench_leaderboard.analysis.quality import default_quality
+from bench_analysis.analysed import Analysed
+from bench_analysis.points import cells_of
+from bench_analysis.quality import default_quality
 
-__all__ = ["Optimism", "optimism"]
+__all__ = ["Optimism", "optimism_of"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Optimism:
     datasets: int
 
 
-def optimism(analysed: Analysed) -> Sequence[Optimism]:
+def optimism_of(analysed: Analysed) -> Sequence[Optimism]:
     """Of every method, in the suite's order, on data sets whose quality is a percentage.
 
     The policy is the one of best validation quality, over all points of the grid; among equals the first.

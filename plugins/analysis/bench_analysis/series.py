@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.summary import mean_with_margin, overlap
+from bench_analysis.summary import mean_with_margin, overlap
 
 __all__ = ["Series", "mean_series"]
 
@@ -55,7 +55,7 @@ def mean_series(
         name: the series.
         reference: name of a diagnostic that is drawn beside it (the size of the front).
         most: so many places are kept, evenly, the first and the last among them.
-        drawn_from: what the splits are drawn from; see `bench_leaderboard.analysis.summary.overlap`.
+        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
     """
     infos = [info for info in infos if _numbers(info["history"].get(name))]
     if not infos:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bench_records import Records
 
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.dominance import dominated_by, objectives
-from bench_leaderboard.analysis.resampled import ALPHA, corrected_resampled_t
-from bench_leaderboard.analysis.summary import Mean, Row, overlap, summarise
+from bench_analysis.cells import Cells
+from bench_analysis.dominance import dominated_by, objectives
+from bench_analysis.resampled import ALPHA, corrected_resampled_t
+from bench_analysis.summary import Mean, Row, overlap, summarise
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
@@ -103,7 +103,7 @@ def marks(
     """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot distinguish from it.
 
     The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
-    a row is near only if its interval and the best row's meet (see `bench_leaderboard.analysis.summary`). Nor is it
+    a row is near only if its interval and the best row's meet (see `bench_analysis.summary`). Nor is it
     where the two means differ by more than both margins: few seeds do not make 62 % nearly 82 %.
 
     Args:

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.fronts import REFERENCE_POINT, hypervolume, non_dominated, step_front
+from bench_analysis.fronts import REFERENCE_POINT, hypervolume, non_dominated, step_front
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays

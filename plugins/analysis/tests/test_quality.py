@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.quality import RIGHT_ANSWERS, cost_shares, largest_cost, quality_named
+from bench_analysis.quality import RIGHT_ANSWERS, cost_shares, largest_cost, quality_named
 from bench_records.records import Records, tabulate
 from support.made_up import labelled, record_of
 

@@ -3,7 +3,7 @@
 The same random splits serve both methods, and the splits overlap, so the differences by seed are not independent, and
 a plain paired test is too sure of itself. The corrected test (Nadeau & Bengio 2003) adds the ratio of test rows to the
 rows learnt from to the variance of the mean; with a given split that ratio is 0, and it is the paired t-test. It has
-the variance of the intervals that stand beside the means (`bench_leaderboard.analysis.summary`), and no more: it is not
+the variance of the intervals that stand beside the means (`bench_analysis.summary`), and no more: it is not
 corrected for the number of rows, because then two rows whose 95 % intervals are disjoint could be said not to differ.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.summary import moments
+from bench_analysis.summary import moments
 
 __all__ = ["ALPHA", "corrected_resampled_t"]
 
@@ -27,7 +27,7 @@ def corrected_resampled_t(differences: NDArray[np.float64], overlap: float) -> f
 
     Args:
         differences: (J,), one per split.
-        overlap: test rows over rows learnt from, 0 for a given split; see `bench_leaderboard.analysis.summary.overlap`.
+        overlap: test rows over rows learnt from, 0 for a given split; see `bench_analysis.summary.overlap`.
 
     Returns:
         The p-value; NaN for fewer than two differences; 1 when all are zero, 0 when all are one other number.

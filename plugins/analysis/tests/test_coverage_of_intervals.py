@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.summary import mean_with_margin, overlap
+from bench_analysis.summary import mean_with_margin, overlap
 from numpy.typing import NDArray
 from support.bench import ROOT
 

@@ -6,7 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pandas as pd
-from bench_leaderboard.analysis.caps import cap_tables
+from bench_analysis.caps import cap_tables
 
 INFO = {"trial": json.dumps({"split": {"kind": "given"}}), "rows": {}}
 COLUMNS = [

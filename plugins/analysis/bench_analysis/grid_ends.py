@@ -15,9 +15,9 @@ from typing import Any
 
 from bench_records import Records
 
-from bench_leaderboard.analysis.cells import Cells
+from bench_analysis.cells import Cells
 
-__all__ = ["GridEnd", "grid_ends"]
+__all__ = ["GridEnd", "grid_ends_of"]
 
 _FEWEST = 3
 """A grid of fewer values is a list of variants, not a search."""
@@ -45,7 +45,7 @@ class GridEnd:
     of: int
 
 
-def grid_ends(records: Records, cells: Cells) -> list[GridEnd]:
+def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
     """Every such parameter, in the order of the records."""
     chosen = cells.chosen
     if not len(chosen):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench_leaderboard.analysis.dominance import dominated_by, dominates, objectives
+from bench_analysis.dominance import dominated_by, dominates, objectives
 
 from bench_core.builtin.metrics import BUILT_IN
 

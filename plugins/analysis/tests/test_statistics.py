@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench_leaderboard.analysis.resampled import ALPHA, corrected_resampled_t
-from bench_leaderboard.analysis.summary import margins, mean_of_means, mean_with_margin, moments, overlap
+from bench_analysis.resampled import ALPHA, corrected_resampled_t
+from bench_analysis.summary import margins, mean_of_means, mean_with_margin, moments, overlap
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats

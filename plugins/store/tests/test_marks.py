@@ -69,12 +69,13 @@ def test_a_mark_that_cannot_be_read_says_nothing(tmp_path: Path, content: bytes)
 
 def test_a_pipe_that_is_called_like_a_mark_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / f"{here()}-4194304-1-4194304-1")
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(20)  # it would wait for a writer, for ever
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits for a writer"))
+    signal.alarm(20)
     try:
         [mark] = left_marks(tmp_path)
     finally:
         signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
     assert (mark.work, mark.running) == (None, False)
     mark.remove()
     assert not list(tmp_path.iterdir())

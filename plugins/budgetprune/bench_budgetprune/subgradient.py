@@ -1,9 +1,9 @@
-"""Algorithm 1 of BUDGETPRUNE: projected subgradient steps on the duals of the coupling of the trees.
+"""Algorithm 1 of BUDGETPRUNE: projected subgradient steps on the duals of the constraints that couple the trees.
 
-Beyond the paper's sketch: the step is Polyak's, along a running mean of subgradients; primal solutions are the
-trees' own, thresholds of their running mean (a fractional solution of a totally unimodular program is a mixture
-of its threshold cuts), and best responses of one tree to the others; and nodes whose state the bound settles are
-taken out of the problem, so that iterations get cheaper as the gap closes.
+Details that the paper leaves open: Polyak steps along a running mean of subgradients. Primal solutions are the trees'
+own prunings, threshold cuts of their running mean (a fractional solution of a totally unimodular program is a mixture
+of its threshold cuts), and best responses of one tree to the others. Nodes whose state follows from the bound are
+removed, so iterations get cheaper as the gap closes.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from bench_budgetprune.search import BLOCKS, Search
 __all__ = ["Subgradient"]
 
 RECOVER_EVERY = 10
-"""Iterations between two recoveries of primal solutions and two attempts to make the problem smaller."""
+"""Number of iterations between attempts to find primal solutions and to reduce the problem."""
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MEMORY = 0.3
 """Weight of the newest subgradient in the direction."""
 LONG_MEMORY = 0.05
-"""Weight of the newest subgradient in the running mean that threshold cuts are taken of."""
+"""Weight of the newest subgradient in the running mean for threshold cuts."""
 RELAXATION = 1.5
-"""Share of Polyak's step at the start. The best known objective stands in for the optimum, so that the step may
-be too long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
+"""Share of Polyak's step at the start. The step uses the best known objective instead of the optimum, so it may be too
+long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
 DAMPING, PATIENCE, RECOVERY = 0.7, 10, 1.03
 
 
 class Subgradient(Search):
-    """One solve; the duals are `share`, per entry and over λ, and live on a simplex per pair."""
+    """One solve; the duals are `share`, per entry and divided by λ, on a simplex per pair."""
 
     def __init__(self, *arguments: Any) -> None:
         self.entry: NDArray[Any] | None = None
@@ -107,7 +107,8 @@ class Subgradient(Search):
         else:
             whole = self._whole_share()
             whole[self.entry] = self.share
-            # What is left of a pair has taken over what its other entries keep here: back onto the simplex.
+            # A reduced pair holds the duals of its removed entries, which the original pair keeps: back onto the
+            # simplex.
             instance = self.duals.instance
             total = np.add.reduceat(whole, instance.pair_start[:-1])
             whole *= np.repeat(instance.price / total, np.diff(instance.pair_start))

@@ -1,4 +1,4 @@
-"""The method: ends of the path, bad parameters, odd problems."""
+"""The method: ends of the path, invalid parameters, unusual problems."""
 
 from __future__ import annotations
 

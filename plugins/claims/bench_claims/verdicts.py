@@ -114,7 +114,7 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def deciding(facts: Sequence[Fact]) -> Fact | None:
-    """The deciding part of a conjunction: one with the first verdict of contradicted, cannot be told, consistent, holds.
+    """The deciding part of a conjunction: one with the first of contradicted, cannot be told, consistent, holds.
 
     Among several, it is the one whose interval is farthest on the wrong side, in half-widths.
     """

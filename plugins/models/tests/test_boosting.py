@@ -1,4 +1,4 @@
-"""LightGBM on some columns: reads those only, the same in any batch, in a copy, and for any number of threads."""
+"""LightGBM on some columns: reads only those; answers are the same in any batch, in a copy, and with any threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def answer(model, X):
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
-def test_a_model_reads_its_columns_only_and_a_row_by_itself(task):
+def test_a_model_reads_only_its_columns_and_rows_are_independent(task):
     problem = make_problem(task)
     model = fit_boosted(problem, np.array([0, 3]), n_estimators=10, min_samples_leaf=5)
     X = np.array(problem.validation.X)
@@ -32,7 +32,7 @@ def test_a_model_reads_its_columns_only_and_a_row_by_itself(task):
     np.testing.assert_array_equal(answer(two, X), whole)
 
 
-def test_more_columns_explain_more():
+def test_more_columns_lower_the_loss():
     problem = make_problem("regression")
     errors = []
     for columns in (np.array([2]), np.arange(problem.train.X.shape[1])):

@@ -249,7 +249,7 @@ def level_cut(left, parent, pair_start, entry_node, price, supply, level, levels
     """Find the best of the prunings {level ≥ θ}, θ from 1 to `levels`, in one pass.
 
     Args:
-        supply: float64 (nodes,): what opening a node gains, tolls apart.
+        supply: float64 (nodes,): gain of opening a node, without tolls.
         level: int32 (nodes,), 0 to `levels`; lowered to the parent's where that is lower, to 0 at leaves.
 
     Returns:

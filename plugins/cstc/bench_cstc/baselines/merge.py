@@ -1,4 +1,4 @@
-"""Equal rows as one: what is learned is the same, sooner."""
+"""Merging of equal rows, which speeds up fits without changing them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 
 def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Floats]:
-    """Equal rows with equal labels as one row of their weight; mean losses stay what they were.
+    """Merge equal rows with equal labels into one row with their total weight; mean losses do not change.
 
     The skewed set of CSTC §6.3 has every irrelevant row ten times.
 

@@ -112,14 +112,14 @@ def test_a_row_that_is_cut_is_answered_by_the_best_model_whose_features_are_know
     problem = easy_and_hard()
     policy = AdaptGBRT(gammas=(0.3,), p_full=(0.5,)).fit(problem).policies[0]
     rows = Rows(problem.validation.X[:50])
-    whole, shape = policy.decide(rows), (50, 3)
+    complete, shape = policy.decide(rows), (50, 3)
     nothing = policy.decide_known(rows, np.zeros(shape, dtype=bool))
     cheap = policy.decide_known(rows, np.tile(policy.acquired[0], (50, 1)))
     everything = policy.decide_known(rows, np.ones(shape, dtype=bool))
     np.testing.assert_array_equal(nothing.probabilities, np.tile(policy.prior, (50, 1)))
-    np.testing.assert_array_equal(everything.probabilities, whole.probabilities)
-    stays = whole.stage == 1
-    np.testing.assert_array_equal(cheap.probabilities[stays], whole.probabilities[stays])
+    np.testing.assert_array_equal(everything.probabilities, complete.probabilities)
+    stays = complete.stage == 1
+    np.testing.assert_array_equal(cheap.probabilities[stays], complete.probabilities[stays])
 
 
 @pytest.mark.parametrize("wrong", [{"gammas": (-1.0,)}, {"p_full": (0.0,)}, {"rounds": 0}])

@@ -91,8 +91,8 @@ class BudgetPrune(ForestMethod):
                 **points[-1].usage,
             }
             policies.append(self.policy(problem, forest, pruning.opened, f"lambda={pruning.lambda_:.4g}", details))
-        whole = judged(forest)
-        good = as_good(whole, points)
+        unpruned = judged(forest)
+        good = as_good(unpruned, points)
         return Family(
             policies,
             diagnostics={
@@ -101,8 +101,8 @@ class BudgetPrune(ForestMethod):
                 "entries": instance.entries,
                 "largest_gap": max(pruning.gap for pruning in path),
                 "iterations": sum(pruning.iterations for pruning in path),
-                **whole.named("unpruned"),
+                **unpruned.named("unpruned"),
                 **good.named("pruned"),
-                "cost_kept": good.cost / whole.cost if whole.cost > 0 else 1.0,
+                "cost_kept": good.cost / unpruned.cost if unpruned.cost > 0 else 1.0,
             },
         )

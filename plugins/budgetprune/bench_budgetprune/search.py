@@ -55,19 +55,19 @@ class Search:
         self, duals: Duals, lambda_: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
     ) -> None:
         self.duals, self.lambda_, self.gap, self.pool = duals, lambda_, gap, pool
-        whole = duals.instance
+        original = duals.instance
         self.constant, self.loss = 0.0, 0.0
-        self.node = np.arange(whole.nodes)
-        self.base = np.zeros(whole.nodes, dtype=np.bool_)
+        self.node = np.arange(original.nodes)
+        self.base = np.zeros(original.nodes, dtype=np.bool_)
         self.objective, self.bound, self.ceiling = np.inf, -np.inf, np.inf
         self.best = self.base
         self.bounds: list[float] = []
         self.objectives: list[float] = []
-        self.take(whole)
+        self.take(original)
         if between is not None:
             self.loss = between.loss
             fixed = np.where(between.within, between.core.astype(np.int8), np.int8(-1))
-            self.leave_out(reduce(whole, fixed), fixed)
+            self.leave_out(reduce(original, fixed), fixed)
 
     def take(self, instance: Instance) -> None:
         """Continue with this instance."""

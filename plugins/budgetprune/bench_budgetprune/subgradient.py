@@ -41,9 +41,9 @@ class Subgradient(Search):
         self.share: NDArray[np.float64] | None = None
         super().__init__(*arguments)
         if self.share is None:
-            self.share = self._whole_share()
+            self.share = self._original_share()
 
-    def _whole_share(self) -> NDArray[np.float64]:
+    def _original_share(self) -> NDArray[np.float64]:
         duals = self.duals
         if duals.share is None:
             lengths = np.diff(duals.instance.pair_start)
@@ -51,7 +51,7 @@ class Subgradient(Search):
         return duals.share
 
     def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
-        before = self._whole_share() if self.share is None else self.share
+        before = self._original_share() if self.share is None else self.share
         self._keep_duals()
         self.entry = less.entry if self.entry is None else self.entry[less.entry]
         self.share = less.carry(before)
@@ -105,10 +105,10 @@ class Subgradient(Search):
         if self.entry is None:
             self.duals.share = self.share
         else:
-            whole = self._whole_share()
-            whole[self.entry] = self.share
+            original = self._original_share()
+            original[self.entry] = self.share
             # A reduced pair holds the duals of its removed entries, which the original pair keeps: back onto the
             # simplex.
             instance = self.duals.instance
-            total = np.add.reduceat(whole, instance.pair_start[:-1])
-            whole *= np.repeat(instance.price / total, np.diff(instance.pair_start))
+            total = np.add.reduceat(original, instance.pair_start[:-1])
+            original *= np.repeat(instance.price / total, np.diff(instance.pair_start))

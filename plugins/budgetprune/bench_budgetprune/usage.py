@@ -77,9 +77,9 @@ def judge(
     )
 
 
-def as_good(whole: Point, pruned: Sequence[Point], margin: float = 0.001) -> Point:
+def as_good(unpruned: Point, pruned: Sequence[Point], margin: float = 0.001) -> Point:
     """The cheapest whose error is at most `margin` above the unpruned forest's; otherwise the unpruned forest.
 
     Table 1 compares an error of 6.6 % with 6.7 %: a margin of 0.1 points.
     """
-    return min((p for p in (whole, *pruned) if p.error <= whole.error + margin), key=lambda p: p.cost)
+    return min((p for p in (unpruned, *pruned) if p.error <= unpruned.error + margin), key=lambda p: p.cost)

@@ -179,16 +179,16 @@ def main() -> None:
     arguments.add_argument("--rows", type=int, default=15000)
     asked = arguments.parse_args()
     warm = case_of(3, 200)
-    whole = warm.forest.inner
-    lambdas = [0.0, *lambda_grid(warm.instance, whole, 3, 0.2, 1.0)]
-    solve_path(warm.instance, whole, lambdas, 1e-9, 600, 2, asked.solver)
+    unpruned = warm.forest.inner
+    lambdas = [0.0, *lambda_grid(warm.instance, unpruned, 3, 0.2, 1.0)]
+    solve_path(warm.instance, unpruned, lambdas, 1e-9, 600, 2, asked.solver)
     print("trees  rows   entries    λ/λ0   iterations  gap       seconds  CPU     HiGHS on (IP)    in flow form")
     for trees, rows, beside in ((20, 2000, not asked.no_highs), (asked.trees, asked.rows, False)):
         case = case_of(trees, rows)
-        instance, whole = case.instance, case.forest.inner
+        instance, unpruned = case.instance, case.forest.inner
         spent = []
         for share in (0.1, 0.3, 0.6, 1.0):
-            lambda_ = lambda_grid(instance, whole, 1, share, share)[0]
+            lambda_ = lambda_grid(instance, unpruned, 1, share, share)[0]
             start, cpu = time.perf_counter(), time.process_time()
             found = Solver(instance, 2, asked.solver).solve(lambda_, 1e-4, 600)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu

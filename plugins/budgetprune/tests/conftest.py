@@ -114,9 +114,9 @@ def _min_cut(instance: Instance, lambda_: float) -> float:
     gains = 0
     for h in inner:
         gain = leaf_price[h] - leaf_price[instance.left[h]] - leaf_price[instance.right[h]]
-        whole = round(float(gain) * SCALE)
-        gains += max(whole, 0)
-        edges[(source, int(h)) if whole > 0 else (int(h), sink)] = abs(whole)
+        scaled = round(float(gain) * SCALE)
+        gains += max(scaled, 0)
+        edges[(source, int(h)) if scaled > 0 else (int(h), sink)] = abs(scaled)
         if instance.parent[h] >= 0:
             edges[int(h), int(instance.parent[h])] = endless
     for p, (price, at) in enumerate(needs):

@@ -22,7 +22,7 @@ def test_seven_uses_of_a_feature_are_few_and_eight_are_many(trees: int, few: flo
         costs=Costs(np.ones(2)),
         task="binary",
         n_classes=2,
-        feature_names=("tells", "constant"),
+        feature_names=("informative", "constant"),
         feature_of_column=np.arange(2),
     )
     (policy,) = BudgetPrune(n_estimators=trees, lambdas=[0.0]).fit(problem).policies

@@ -15,8 +15,8 @@ __all__ = ["rows_of_stress", "rows_of_verdicts", "silent", "stressed"]
 
 def _records(session: SuiteSession) -> Records:
     """The published records; if there are none, those of the store."""
-    whole = published(session).whole
-    return records_of(session) if whole is None else whole
+    records = published(session).whole
+    return records_of(session) if records is None else records
 
 
 def rows_of_verdicts(session: SuiteSession) -> tuple[list[str], list[list[str]]]:

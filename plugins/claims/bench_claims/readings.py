@@ -115,14 +115,14 @@ def _matched_curves(
     of_row = frame["seed"].to_numpy()[known]
     for seed in np.unique(of_row):
         own = table[known][of_row == seed]
-        whole = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
-        own = np.vstack([whole, own])
+        full_model = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
+        own = np.vstack([full_model, own])
         front = own[step_front(np.zeros(len(own), dtype=np.int64), own[:, 0], sign * own[:, 2])]
         if reading == "hull":
             front = front[hull(front[:, 0], sign * front[:, 2])]
         # A policy that equals the full model on validation, at a lower cost, may differ from it on the test part.
-        if len(whole) and whole[0, 0] <= front[0, 0]:
-            front = np.vstack([whole, front])
+        if len(full_model) and full_model[0, 0] <= front[0, 0]:
+            front = np.vstack([full_model, front])
         yield int(seed), front
 
 

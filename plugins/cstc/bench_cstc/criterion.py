@@ -51,7 +51,7 @@ class LabelOverlap:
     @property
     def by_distance(self) -> list[float]:
         """Mean coefficient of pairs at distance 0, 1, 2, …; the first is 1."""
-        return [float(np.diagonal(self.matrix, apart).mean()) for apart in range(len(self.matrix))]
+        return [float(np.diagonal(self.matrix, distance).mean()) for distance in range(len(self.matrix))]
 
     @property
     def falling(self) -> float:

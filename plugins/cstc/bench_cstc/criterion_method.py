@@ -60,11 +60,11 @@ class LabelOverlapMethod(Method):
             for i in range(len(overlap.pairs))
             for j in range(i + 1, len(overlap.pairs))
         }
-        apart = overlap.by_distance
-        if len(apart) > 1:
-            diagnostics |= {"falling": overlap.falling, "adjacent": apart[1], "furthest": apart[-1]}
+        by_distance = overlap.by_distance
+        if len(by_distance) > 1:
+            diagnostics |= {"falling": overlap.falling, "adjacent": by_distance[1], "furthest": by_distance[-1]}
         history = {
-            "overlap_by_distance": apart,
+            "overlap_by_distance": by_distance,
             "features_selected": [float(count) for count in overlap.selected.sum(axis=1)],
         }
         return Family([policy], history=history, diagnostics=diagnostics)

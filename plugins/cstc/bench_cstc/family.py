@@ -150,8 +150,8 @@ def _fit_tree(
         chain = settings.variant != "cstc"
         state = build_greedily(descent, levels, X_validation, criterion, settings.split_quantile, chain)
     else:
-        whole = Shape.full(levels) if settings.variant == "cstc" else Shape.cascade(levels)
-        state = initialise(descent, whole, settings.split_quantile)
+        complete = Shape.full(levels) if settings.variant == "cstc" else Shape.cascade(levels)
+        state = initialise(descent, complete, settings.split_quantile)
         if settings.structure == "prune" and len(X_validation):
             state = prune(state, X_validation, criterion)
     warm = False

@@ -214,9 +214,9 @@ def test_many_unbiased_draws_approach_adaboost():
     X, y = noisy(300, 4, 1)
     problem = problem_of(X, y, prices=[1, 3, 5, 7])
     family = AdaBoostRS(n_estimators=10, max_depth=2, budgets=(1.0,), draws=200_000).fit(problem)
-    drawn, whole = family.policies[0].score(X), family.reference.score(X)
-    assert np.abs(drawn - whole).max() < 0.02
-    assert ((drawn > 0) == (whole > 0)).mean() > 0.97
+    drawn, complete = family.policies[0].score(X), family.reference.score(X)
+    assert np.abs(drawn - complete).max() < 0.02
+    assert ((drawn > 0) == (complete > 0)).mean() > 0.97
 
 
 def test_the_reference_is_adaboost_with_every_tree():

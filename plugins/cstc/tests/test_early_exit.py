@@ -106,11 +106,11 @@ def as_rows(part):
 @pytest.mark.parametrize("against", ["training", "query"])
 def test_with_a_large_threshold_all_trees_are_run(against):
     case, _, family = ranking(s=(1e9,), against=against, evaluation=0.5)
-    whole = Stagewise(
+    complete = Stagewise(
         n_estimators=20, learning_rate=0.3, prefixes=(20,), include_empty_policy=False, evaluation=0.5
     ).fit(case.problem)
     rows = as_rows(case.problem.validation)
-    mine, theirs = family.policies[0].decide(rows), whole.policies[0].decide(rows)
+    mine, theirs = family.policies[0].decide(rows), complete.policies[0].decide(rows)
     assert (mine.score == theirs.score).all()
     assert (mine.acquired == theirs.acquired).all()
     assert (mine.evaluation_cost == theirs.evaluation_cost).all()
@@ -159,12 +159,12 @@ def test_against_query_neither_order_nor_other_queries_matter():
     case, _, family = ranking(s=(0.15,), against="query")
     rows = as_rows(case.problem.validation)
     policy = family.policies[0]
-    whole = policy.decide(rows)
+    complete = policy.decide(rows)
     shuffle = np.random.default_rng(0).permutation(len(rows))
-    assert not changed_rows(whole.take(shuffle), policy.decide(rows.take(shuffle))).any()
+    assert not changed_rows(complete.take(shuffle), policy.decide(rows.take(shuffle))).any()
     for query in np.unique(rows.query):
         here = np.flatnonzero(rows.query == query)
-        assert not changed_rows(whole.take(here), policy.decide(rows.take(here))).any()
+        assert not changed_rows(complete.take(here), policy.decide(rows.take(here))).any()
 
 
 @settings(max_examples=20, deadline=None)

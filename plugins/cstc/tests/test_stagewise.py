@@ -127,10 +127,10 @@ def test_prefixes_are_limited_to_the_number_of_trees():
 def test_running_sums_do_not_depend_on_the_other_prefixes():
     X, y = smooth(150, 3, 7)
     sums = Additive.of(boost(problem_of(X, y), y, Boosting(9, 3, 0.2, 1.0)), 3)
-    whole = sums.partial(X, range(10))
-    assert (whole[:, 0] == y.mean()).all()
+    complete = sums.partial(X, range(10))
+    assert (complete[:, 0] == y.mean()).all()
     for t in range(10):
-        assert (sums.partial(X[3:40], [t])[:, 0] == whole[3:40, t]).all()
+        assert (sums.partial(X[3:40], [t])[:, 0] == complete[3:40, t]).all()
     assert sums.partial(X[:0], [2, 5]).shape == (0, 2)
 
 

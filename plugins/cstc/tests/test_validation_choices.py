@@ -119,11 +119,11 @@ def test_the_steps_of_fine_tuning_approach_its_end(make_objective, seed):
 def test_fine_tuning_that_fits_noise_ends_early(make):
     problem = noisy(make, rows=30, columns=25)
     common = {"lambdas": (0.001,), "unit": "price", "rho": 1e-6, "levels": 1}
-    whole = CSTC(**common).fit(problem).policies[0]
+    complete = CSTC(**common).fit(problem).policies[0]
     stopped = CSTC(**common, stop_fine_tuning=True).fit(problem).policies[0]
-    assert loss(problem, stopped) < loss(problem, whole)
+    assert loss(problem, stopped) < loss(problem, complete)
     assert 0 <= stopped.details["trees"][0]["tuning_steps"] <= 256
-    assert "tuning_steps" not in whole.details["trees"][0]
+    assert "tuning_steps" not in complete.details["trees"][0]
 
 
 def node(name, *features):

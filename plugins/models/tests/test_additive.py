@@ -170,8 +170,8 @@ def test_running_rounds_one_by_one_or_at_once_gives_the_same():
     scores, acquired = trees.empty(len(X))
     for first in range(0, 12, 3):
         trees.advance(X, first, first + 3, scores, acquired)
-    for got, whole in zip((scores, acquired), trees.run(X), strict=True):
-        np.testing.assert_array_equal(got, whole)
+    for got, complete in zip((scores, acquired), trees.run(X), strict=True):
+        np.testing.assert_array_equal(got, complete)
 
 
 def test_a_row_s_answer_does_not_depend_on_its_batch():

@@ -58,12 +58,12 @@ def test_a_rows_answer_is_the_same_bits_in_any_batch(n_classes: int, seed: int, 
         ("f",) * len(columns),
     )
     X = rng.normal(size=(rows, 40))
-    whole = model.probabilities(X)
+    complete = model.probabilities(X)
     order = rng.permutation(rows)
-    assert (model.probabilities(X[order]) == whole[order]).all()
-    assert (model.probabilities(np.asfortranarray(X)) == whole).all()
+    assert (model.probabilities(X[order]) == complete[order]).all()
+    assert (model.probabilities(np.asfortranarray(X)) == complete).all()
     for i in range(rows):
-        assert (model.probabilities(X[i : i + 1]) == whole[i]).all()
+        assert (model.probabilities(X[i : i + 1]) == complete[i]).all()
 
 
 def test_no_rows_give_an_empty_table(make_problem: MakeProblem) -> None:

@@ -175,7 +175,7 @@ def losses_of_sets(
     sets, units, hidden = len(member), known.shape[1], first.shape[1]
     one, two = np.empty(hidden, dtype=np.float32), np.empty(len(middle_bias), dtype=np.float32)
     logits = np.empty(len(last_bias), dtype=np.float32)
-    step = np.empty((units, hidden), dtype=np.float32)  # what knowing a unit adds to the first layer
+    step = np.empty((units, hidden), dtype=np.float32)  # the change of the first layer when a unit becomes known
     for i in range(len(first)):
         for u in range(units):
             step[u] = entry[len(unit_of_value) + u]

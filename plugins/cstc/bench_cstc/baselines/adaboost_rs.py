@@ -110,15 +110,15 @@ class AdaBoostRS(Method):
             details = {**details, "trees": len(chosen), "features": int(features.sum())}
             return VotePolicy(voters, chosen, weight, features, bare.price, answer, label, details)
 
-        whole = mean_size(np.unique(np.concatenate(voters.features_of)))
+        full_price = mean_size(np.unique(np.concatenate(voters.features_of)))
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         for share in sorted(self.budgets):
-            length = prefix_within(drawn, voters.features_of, mean_size, share * whole)
+            length = prefix_within(drawn, voters.features_of, mean_size, share * full_price)
             if not length:
                 continue
             chosen, counts = np.unique(drawn[:length], return_counts=True)
             weight = say[chosen] * counts
-            details = {"budget": share * whole, "share": share, "draws": length}
+            details = {"budget": share * full_price, "share": share, "draws": length}
             policies.append(policy(chosen, weight / weight.sum(), f"budget={share:g}", details))
         everything = policy(np.arange(count), voters.alpha / voters.alpha.sum(), "AdaBoost", {})
         ordered = best_first(problem, policies or [constant(problem)])

@@ -18,8 +18,8 @@ def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Fl
     Returns:
         Rows, labels and weights.
     """
-    whole = np.ascontiguousarray(np.column_stack([Z, y]))
-    keys = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
+    table = np.ascontiguousarray(np.column_stack([Z, y]))
+    keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.asarray(np.bincount(which, omega, len(first)) * (len(first) / len(y)), dtype=np.float64)
     return np.ascontiguousarray(Z[first]), y[first], weights

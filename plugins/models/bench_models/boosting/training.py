@@ -66,7 +66,7 @@ def train(
         order = np.argsort(part.query, kind="stable")
         X, y = X[order], y[order]
         group = np.unique(part.query, return_counts=True)[1]
-    whole = {
+    settings = {
         "verbosity": -1,
         "seed": problem.seed,
         "deterministic": True,
@@ -75,12 +75,12 @@ def train(
         "num_threads": threads,
         **parameters,
     }
-    data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=whole)
+    data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=settings)
     judging = problem.validation
     if not patience or not len(judging):
-        return lightgbm.train(whole, data, num_boost_round=rounds)
+        return lightgbm.train(settings, data, num_boost_round=rounds)
     read = np.ascontiguousarray(judging.X if columns is None else judging.X[:, columns])
     judged = data.create_valid(read, np.asarray(judging.y, dtype=np.float64))
     stop = lightgbm.early_stopping(patience, verbose=False)
-    booster = lightgbm.train(whole, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
+    booster = lightgbm.train(settings, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
     return lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))

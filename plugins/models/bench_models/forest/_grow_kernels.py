@@ -55,15 +55,15 @@ def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # ty
     for k in range(len(total)):
         left[k] = 0
         inner_right += logs[total[k]]
-    whole = logs[n] - inner_right
+    before = logs[n] - inner_right
     n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
         entry = entries[j]
         if entry >= STEP and n_left >= min_leaf and n - n_left >= min_leaf:
             after = (logs[n_left] - inner_left) + (logs[n - n_left] - inner_right)
-            if whole - after > best:
-                best, at = whole - after, j
+            if before - after > best:
+                best, at = before - after, j
         pack = packed[entry & ROW]
         c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
         was = left[c]
@@ -83,7 +83,7 @@ def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # ty
     for k in range(len(total)):
         left[k] = 0
         inner_right += total[k] * total[k]
-    whole = float(n) * n - inner_right if pairs else n - inner_right / n
+    before = float(n) * n - inner_right if pairs else n - inner_right / n
     n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
@@ -94,8 +94,8 @@ def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # ty
                 after = float(max(n_left * n_left - inner_left, n_right * n_right - inner_right))
             else:
                 after = (n_left - inner_left / n_left) + (n_right - inner_right / n_right)
-            if whole - after > best:
-                best, at = whole - after, j
+            if before - after > best:
+                best, at = before - after, j
         pack = packed[entry & ROW]
         c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
         was = left[c]

@@ -62,10 +62,10 @@ def spread_over_cost(values: Sequence[float], cost_at: Callable[[float], float],
     """
     costs = {place: cost_at(values[place]) for place in sorted({0, len(values) - 1})}
     for _ in range(_LOOKS * count):
-        apart = [(costs[a] - costs[b], a, b) for a, b in pairwise(sorted(costs)) if b - a > 1 and costs[a] > costs[b]]
-        if not apart:
+        gaps = [(costs[a] - costs[b], a, b) for a, b in pairwise(sorted(costs)) if b - a > 1 and costs[a] > costs[b]]
+        if not gaps:
             break
-        _, a, b = max(apart)
+        _, a, b = max(gaps)
         costs[(a + b) // 2] = cost_at(values[(a + b) // 2])
     places = sorted(costs)
     return [values[places[i]] for i in evenly([costs[place] for place in places], count)]

@@ -52,7 +52,7 @@ class Walker:
     def of(
         cls, columns: Columns, state: State, beta: Floats, bias: Floats, n_features: int, constant: float = 0.0
     ) -> Walker:
-        """Build the walker with the features of each exit: those of the classifiers on its path that decide or predict."""
+        """Build the walker with the features of each exit: of the classifiers on its path that decide or predict."""
         shape = state.shape
         paid = np.zeros((len(shape), state.beta.shape[1]), dtype=bool)
         for k in range(len(shape)):

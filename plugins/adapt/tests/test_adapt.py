@@ -18,7 +18,7 @@ from bench_core.testing import make_problem
 
 
 def easy_and_hard(rows=1200, seed=0):
-    """Where a cheap feature is far from 0 it is the class's sign; near 0 a dear feature decides."""
+    """If a cheap feature is far from 0, its sign is the class; near 0, an expensive feature decides."""
     rng = np.random.default_rng(seed)
     cheap, dear, noise = rng.uniform(-1, 1, (3, rows))
     y = (np.where(np.abs(cheap) > 0.5, cheap, dear) > 0).astype(np.int64)

@@ -124,7 +124,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.boosting import BoostedModel
     from bench_models.linear import ClassModel, ConstantPolicy, ScoreModel
 

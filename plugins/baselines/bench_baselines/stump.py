@@ -103,7 +103,7 @@ def _fit(problem: Problem, feature: int, price: float, min_samples_leaf: int) ->
 
 
 def best_by_price(prices: Sequence[float], scores: Sequence[float]) -> list[int]:
-    """Which of the candidates are the best at or below some price; the earlier among equals.
+    """The candidates that are the best at or below some price; in a tie, the earlier one.
 
     Args:
         prices: ascending.

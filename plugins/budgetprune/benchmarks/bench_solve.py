@@ -1,4 +1,4 @@
-"""Seconds to solve (IP), beside HiGHS on the paper's LP, and a path of λ on covertype; prints tables.
+"""Time of solving (IP), compared with HiGHS on the paper's LP, and of a path of λ on covertype; prints tables.
 
     python plugins/budgetprune/benchmarks/bench_solve.py [--no-highs] [--no-covertype] [--solver subgradient]
 

@@ -133,9 +133,9 @@ class ShareCheck(ClaimFields):
     @model_validator(mode="after")
     def _names_data_sets_once(self) -> ShareCheck:
         if self.of.datasets or self.of.costs:
-            raise ValueError("name the data sets beside 'of', not in it")
+            raise ValueError("give 'datasets' next to 'of', not inside it")
         if self.of.standing or self.of.cause or self.of.by_construction:
-            raise ValueError("standing, cause and by_construction stand beside 'of', not in it")
+            raise ValueError("give standing, cause and by_construction next to 'of', not inside it")
         return self
 
 

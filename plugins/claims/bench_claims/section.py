@@ -23,7 +23,7 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
             hint = did_you_mean(claim.standing, STANDINGS) if claim.standing else "it is needed"
             known = "'same data' (the paper's own), 'stand-in' (other data in its place), 'absent' (it cannot be had)"
             raise RequestError(
-                f"{suite.path}: claims[{i}].standing: {claim.standing!r} is none; {hint}; known: {known}"
+                f"{suite.path}: claims[{i}].standing: {claim.standing!r} is not a standing; {hint}; known: {known}"
             )
         names = claim.datasets or suite.dataset_names()
         if isinstance(claim, ShareCheck) and claim.count > len(names):

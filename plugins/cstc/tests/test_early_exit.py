@@ -191,7 +191,7 @@ def test_a_query_of_one_document_is_scored_to_the_end():
 
 def test_rows_without_queries_are_refused_by_the_rule_that_needs_them():
     case, _, family = ranking(against="query")
-    with pytest.raises(ValueError, match='against = "training" decides every row by itself'):
+    with pytest.raises(ValueError, match='against = "training" decides every row on its own'):
         family.policies[0].decide(Rows(case.rows.X))
 
 

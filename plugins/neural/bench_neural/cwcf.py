@@ -26,7 +26,7 @@ __all__ = ["Learning", "train_cwcf"]
 
 
 class Learning(NamedTuple):
-    """What Q-learning depends on.
+    """Settings of Q-learning.
 
     Attributes:
         reward: of an answer: ``error`` (−1 if it is wrong) or ``log-loss`` (−ℓ).
@@ -43,7 +43,7 @@ class Learning(NamedTuple):
 
 
 class World(NamedTuple):
-    """What episodes need: f, which values belong to a unit, prices, and the trade-offs λ with their network inputs."""
+    """The data of episodes: f, the values of each unit, prices, and the trade-offs λ with their network inputs."""
 
     predictor: Any
     spread: Any
@@ -78,7 +78,7 @@ def _rewards(data: Any, mask: Any, penalty: Any, world: World, reward: str, clas
 def _act(
     layers: Any, pool: Any, new: Any, world: World, epsilon: Any, learning: Learning, classes: int, key: Any
 ) -> Any:
-    """An action of every row: the pool after it, and what Retrace needs of it."""
+    """Take an action in every row: the pool after it, and the data that Retrace needs."""
     data, mask, which = pool["data"], pool["mask"], pool["lambda"]
     explore, draw, again = jax.random.split(key, 3)
     x = _seen(data, mask, world.codes[which], world)
@@ -176,7 +176,7 @@ def train_cwcf(
         prepared: its rows.
         setting: of the network and the optimiser; Q is trained without dropout.
         learning: of Q-learning.
-        predictor: parameters of f, which stay as they are.
+        predictor: parameters of f, which do not change.
         lambdas: float64 (λ,): trade-offs per `Units.scale`.
         codes: float64 (λ,): the network's input for each of them.
         updates: most updates.

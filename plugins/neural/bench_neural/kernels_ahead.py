@@ -1,4 +1,4 @@
-"""Looking ahead: what a network of two hidden layers would answer if a row knew more. Rows are independent."""
+"""Looking ahead: the answers of a network of two hidden layers if more units were known. Rows are independent."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def losses_of_sets(
         values: float32 (rows, values): complete rows.
         target: int64 (rows,): class codes.
         known: bool (rows, units).
-        member: bool (sets, units): what is known besides.
+        member: bool (sets, units): units known in addition.
         losses: float64 (rows, sets), written.
     """
     sets, units, hidden = len(member), known.shape[1], first.shape[1]

@@ -20,7 +20,7 @@ __all__ = ["Learning", "train_ol"]
 
 
 class Learning(NamedTuple):
-    """What Q-learning depends on.
+    """Settings of Q-learning.
 
     Attributes:
         samples: samples of dropout in a certainty.
@@ -74,7 +74,7 @@ def _loss(
     error = (jnp.where(one > 0, q, 0.0).sum(axis=1) - jax.lax.stop_gradient(target)) ** 2
     answer = losses(apply(layers, after, setting.dropout, drop), data.target, setting.classes)
     first = losses(apply(layers, x, setting.dropout, drop), data.target, setting.classes)
-    first = jnp.where(mask.any(axis=1), 0.0, first)  # f is to answer without any feature, too
+    first = jnp.where(mask.any(axis=1), 0.0, first)  # f must also answer without any feature
     return jnp.mean(data.weight * (error + answer + first)), unit
 
 

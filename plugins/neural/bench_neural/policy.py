@@ -34,7 +34,7 @@ class Network:
         return cls(tuple((np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in parameters))
 
     def __call__(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Outputs of rows, each computed by itself: float32 (rows, outputs)."""
+        """Outputs of rows, each computed independently: float32 (rows, outputs)."""
         from bench_neural.kernels import dense
 
         out = np.empty((len(inputs), len(self.layers[-1][1])), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Policies: rows by themselves, budgets, groups, stopping; against plain reference implementations. No training."""
+"""Policies: independent rows, budgets, groups, stopping; compared with plain implementations, without training."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def eliminate(
 
 
 def _worst(now: Subset, gained: Mapping[Subset, float], prices: MeanPrices) -> Subset | None:
-    """Return the unit of least gain per price saved; among equals, the one that saves most."""
+    """Return the unit of least gain per price saved; in a tie, the one that saves most."""
     spent, best, best_key = prices.of_set(now), None, (float("inf"), 0.0, 0)
     for unit, gain in gained.items():
         saved = spent - prices.of_set([f for f in now if f not in unit])

@@ -71,7 +71,7 @@ class EarlyExit(Method):
     def inapplicable(self, data: DataFacts) -> str | None:
         """Reason not to run: those of every method, or ``against = "query"`` for rows without queries."""
         if self.against == "query" and not data.queries:
-            return 'against = "query" needs rows that belong to queries; "training" decides every row by itself'
+            return 'against = "query" needs rows that belong to queries; "training" decides every row on its own'
         return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
@@ -163,8 +163,8 @@ class Rule:
             return exit_by_level(partial, self.levels, self.limits)
         if query is None:
             raise ValueError(
-                'against = "query" needs rows that say their queries, and these do not; '
-                'against = "training" decides every row by itself'
+                'against = "query" needs rows with query ids, and these have none;  '
+                'against = "training" decides every row on its own'
             )
         return exit_by_query(partial, query, self.k, self.limits)
 

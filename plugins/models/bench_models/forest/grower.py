@@ -50,7 +50,7 @@ class Growth:
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
-            raise ValueError(f"criterion {self.criterion!r} is none of {', '.join(CRITERIA)}")
+            raise ValueError(f"criterion {self.criterion!r} is not one of {', '.join(CRITERIA)}")
         if self.prices is not None and not (self.prices > 0).all():
             raise ValueError("prices of splits must be above 0")
 

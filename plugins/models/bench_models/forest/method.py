@@ -74,7 +74,7 @@ class ForestMethod(Method):
             return (np.asarray(y) >= self.relevant_from).astype(np.int64), 2
         if problem.task not in self.tasks:
             raise RequestError(
-                f"{type(self).__name__} classifies; the task {problem.task!r} is none of "
+                f"{type(self).__name__} classifies; the task {problem.task!r} is not one of "
                 f"{', '.join(sorted(self.tasks))}"
             )
         return np.asarray(y, dtype=np.int64), problem.n_classes

@@ -27,7 +27,7 @@ has claims):
 - Undefined values are left out, counted and shown; if half of the seeds or more are undefined, the claim cannot be
   told.
 
-Intervals use the same variance as all intervals of the page (`bench_leaderboard.analysis.summary`). *Least* is the
+Intervals use the same variance as all intervals of the page (`bench_analysis.summary`). *Least* is the
 smallest difference that they detect with a power of 80 %. There is no correction for the number of claims.
 """
 
@@ -37,7 +37,7 @@ import math
 from dataclasses import replace
 from typing import Any, cast
 
-from bench_leaderboard import Cells
+from bench_analysis import Cells
 from bench_records import Records
 
 from bench_claims.estimates import Estimate, with_queries

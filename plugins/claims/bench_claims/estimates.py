@@ -1,6 +1,6 @@
 """Estimates with intervals: a mean, a ratio of means, and a prediction for a paper's few splits.
 
-Three intervals of 95 %, all from the same variance (`bench_leaderboard.analysis.summary`):
+Three intervals of 95 %, all from the same variance (`bench_analysis.summary`):
 
 - *of a mean* (`mean_estimate`): the method's average over splits, corrected for their overlap.
 - *of a ratio of means* (`ratio_estimate`): computed for the logarithm by the delta method. So the interval is positive,
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from bench_leaderboard import Mean, detectable, mean_of_means, mean_with_margin
+from bench_analysis import Mean, detectable, mean_of_means, mean_with_margin
 from numpy.typing import NDArray
 
 __all__ = ["Estimate", "Scale", "mean_estimate", "predicted", "ratio_by_split", "ratio_estimate", "with_queries"]

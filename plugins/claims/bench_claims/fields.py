@@ -97,7 +97,7 @@ class QuantityFields(ClaimFields):
         matched: read the metric off the method's curve at a given value of another metric on the test part, so that all
             methods are compared at the same value of it.
         reading: how a curve is read: its ``steps``, or the lotteries on its ``hull``
-            (`bench_leaderboard.analysis.lottery`).
+            (`bench_analysis.lottery`).
     """
 
     metric: str = ""

@@ -1,7 +1,7 @@
 """Reads the quality of a family of policies at a budget: of the best policy within it, or of a lottery over two.
 
 *Steps*: the best policy on validation among those whose validation cost is within the budget. *Hull*: a policy may also
-be drawn at random for each row, see `bench_leaderboard.analysis.lottery`. The policies and their probabilities are
+be drawn at random for each row, see `bench_analysis.lottery`. The policies and their probabilities are
 chosen on validation; cost and quality are measured on the test part.
 """
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from bench_leaderboard import Quality, cost_shares, hull, step_front
+from bench_analysis import Quality, cost_shares, hull, step_front
 from bench_records import Records
 from numpy.typing import NDArray
 

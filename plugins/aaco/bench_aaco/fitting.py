@@ -1,4 +1,4 @@
-"""Fitting the look-ahead: its predictor on random masks, then on those that the policy itself meets."""
+"""Fitting the look-ahead: its predictor on random masks, then on masks of the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench_core import Problem
 __all__ = ["FitTrees", "LookAhead", "learn", "own_masks"]
 
 _ROWS, _STEPS = 600, 12
-"""Training rows on which the policy is followed, and how far."""
+"""Maximum number of training rows on which the policy is followed, and of its steps."""
 
 
 class FitTrees(Protocol):
@@ -30,9 +30,9 @@ class LookAhead(Protocol):
 
 
 def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: int, passes: int) -> Oracle:
-    """Fit the predictor and its look-ahead, again and again on the masks that the policy then meets.
+    """Fit the predictor and its look-ahead, then repeatedly on masks of the fitted policy.
 
-    The policy that is followed on training rows is that of the λ at which all features cost what is lost without any.
+    The policy followed on training rows is that of the λ at which all features cost the loss without any feature.
 
     Args:
         problem: its training part and seed are used.
@@ -52,7 +52,7 @@ def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: 
 def own_masks(
     problem: Problem, followed: NDArray[np.int64], bought: NDArray[np.int64], copies: int
 ) -> NDArray[np.bool_]:
-    """Return what training rows know after a random number of steps; random masks for those not followed.
+    """Return masks: the features that training rows know after a random number of steps; random for rows not followed.
 
     Args:
         problem: its training part and seed are used.

@@ -52,7 +52,7 @@ def best_sets(losses, known, member, own, group, group_price, lambda_, best):  #
     """Write the set of least loss plus λ · price of each row; −1 for the empty set, which wins ties, then the first.
 
     Args:
-        losses: float64 (rows, 1 + sets): first of what is known alone.
+        losses: float64 (rows, 1 + sets): first the loss with the known features only.
         known: bool (rows, features).
         member: bool (sets, features).
         own, group, group_price: prices, see `bench_aaco.oracle.Prices`.

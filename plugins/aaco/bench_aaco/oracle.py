@@ -132,7 +132,7 @@ class Oracle:
         best = np.empty(len(X), dtype=np.int64)
         best_sets(losses, known, self.candidates.member, *self.prices[:3], lambda_, best)
         buying = np.flatnonzero(best >= 0)
-        # What remains to be bought of a set may differ from row to row.
+        # The unknown features of a set may differ from row to row.
         new, which = np.unique(self.candidates.member[best[buying]] & ~known[buying], axis=0, return_inverse=True)
         for number, extra in enumerate(new):
             rows, parts = buying[which.reshape(-1) == number], self._parts(extra)
@@ -150,11 +150,11 @@ class Oracle:
     def _most_needed(
         self, parts: NDArray[np.bool_], losses: NDArray[np.float64], known: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        """Return the unit of a set that the set loses most without, per price; free units are bought at once.
+        """Return the unit of a set whose removal raises the loss most, per price; free units are bought at once.
 
         Args:
             parts: bool (units, features): the set.
-            losses: float64 (rows, 2 + units): of nothing, of the set without each unit, of the set.
+            losses: float64 (rows, 2 + units): of the empty set, of the set without each unit, of the set.
             known: bool (rows, features).
 
         Returns:
@@ -167,7 +167,7 @@ class Oracle:
         return np.asarray((chosen[:, :, None] & parts).any(axis=1))
 
     def price(self, part: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return what a unit costs each row: float64 (rows,)."""
+        """Return the price of a unit for each row: float64 (rows,)."""
         own, group, group_price, _ = self.prices
         total = np.full(len(known), float(own[part].sum()))
         for g in np.unique(group[part]):
@@ -176,7 +176,7 @@ class Oracle:
         return total
 
     def journeys(self, rows: NDArray[np.int64], steps: int, lambda_: float) -> NDArray[np.int64]:
-        """Return when references buy each feature: int64 (rows, features), the step, from 1; 0: never.
+        """Return the step, from 1, at which references buy each feature: int64 (rows, features); 0 means never.
 
         None of these rows is its own neighbour.
 
@@ -215,7 +215,7 @@ class Oracle:
         run_ranges(work, len(X), self.threads, _BLOCK)
         if itself is None or k == 1:
             return found
-        # Last of all comes the row itself, or the farthest where it is not among them.
+        # The row itself is put last; if it is not among the neighbours, the farthest is.
         order = np.argsort(found == itself[:, None], axis=1, kind="stable")
         return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :-1])
 
@@ -240,7 +240,7 @@ class Oracle:
 
 
 def units_of(problem: Problem) -> NDArray[np.int64]:
-    """Return what is bought together: features of one group that have no price of their own; int64 (features,)."""
+    """Return the unit of each feature: features of one group without own prices form a unit; int64 (features,)."""
     costs, n = problem.costs, problem.n_features
     unit = np.arange(n)
     if costs.groups is not None:

@@ -29,8 +29,8 @@ class AACO(Method):
     Let o be the features that a row has acquired. Its k nearest training rows in o stand in for the row: among the
     candidate sets u of further features, the method finds the set that minimises the predictor's mean log loss on the
     neighbours' x_{o∪u}, plus λ · price(u). If u is empty, the row is classified by the same predictor. Otherwise it
-    acquires the feature of u that u loses most without, per price, and looks ahead again. Candidates are all single
-    features and random sets, drawn once from the problem's seed. When nothing is known, all training rows count.
+    acquires the feature of u whose removal raises the loss most, per price, and looks ahead again. Candidates are all
+    single features and random sets, drawn once from the problem's seed. When nothing is known, all training rows count.
 
     Attributes:
         lambdas: trade-offs λ ≥ 0, in nats per price of all features; when empty, ``count`` values are chosen, evenly
@@ -44,8 +44,8 @@ class AACO(Method):
             budgetbench-neural, which must be installed.
         masked_copies: masked copies of each training row; fewer, down to four, where that would be more than 60,000
             rows.
-        passes: how often the trees are trained again, with three quarters of the copies knowing what the policy has
-            bought of the row by some step.
+        passes: how often the trees are trained again, with three quarters of the copies masked to the features that the
+            policy has bought for the row by a random step.
         n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ….
 
     Source: Valancius, Lennon, Oliva, Acquisition conditioned oracle for nongreedy active feature acquisition, ICML
@@ -106,7 +106,7 @@ class AACO(Method):
         return learn(problem, fit_trees, look_ahead, copies, self.passes)
 
     def _key(self) -> tuple[object, ...]:
-        """What the look-ahead depends on."""
+        """The parameters that the look-ahead depends on."""
         return tuple(value for name, value in vars(self).items() if name not in ("lambdas", "count"))
 
 

@@ -90,7 +90,7 @@ def test_rows_acquire_what_the_definition_says(variant):
 
 
 def pointer(rows=1500, last=False):
-    """Feature "kind" says nothing alone; it tells which of four others is the class."""
+    """Feature "kind" has no value on its own; it determines which of four others is the class."""
     rng = np.random.default_rng(0)
     y, kind = rng.integers(0, 2, rows), rng.integers(0, 4, rows)
     values = rng.integers(0, 2, (rows, 4))
@@ -113,8 +113,8 @@ def test_a_feature_that_tells_which_other_matters_is_bought_first(last):
     place = {name: i for i, name in enumerate(problem.feature_names)}
     assert policy.first.tolist() == [name == "kind" for name in problem.feature_names]
     kind = rows.X[:, place["kind"]].astype(int)
-    told = np.array([place[str(k)] for k in kind])
-    assert decisions.acquired[np.arange(len(rows)), told].mean() > 0.95
+    chosen = np.array([place[str(k)] for k in kind])
+    assert decisions.acquired[np.arange(len(rows)), chosen].mean() > 0.95
     assert decisions.acquired.sum(axis=1).mean() < 2.6
     assert (decisions.probabilities.argmax(axis=1) == problem.validation.y).mean() > 0.95
 

@@ -44,7 +44,7 @@ def column_shares(problem: Problem) -> NDArray[np.float64]:
 def out_of_fold_losses(problem: Problem, n_estimators: int) -> NDArray[np.float64]:
     """Log losses of the accurate model on training rows that it was not trained on: float64 (rows,).
 
-    On its own training rows it would hardly err, and the gate would send everything on.
+    On its own training rows it would hardly err, and the gate would send all rows on.
     """
     part = problem.train
     order = np.lexsort((problem.rng("adapt", "folds").bit_generator.random_raw(len(part)), part.y))

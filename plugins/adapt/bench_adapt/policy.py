@@ -29,7 +29,8 @@ class GatedPolicy(Policy):
     Attributes:
         pair: cheap model and gate.
         accurate: the accurate model.
-        acquired: bool (2, features): what a row has acquired that is answered by the cheap model, and by the accurate.
+        acquired: bool (2, features): features acquired by a row that is answered by the cheap model, and by the
+            accurate one.
         prior: float64 (classes,): class frequencies, the answer of a row that may not buy the gate's features.
     """
 

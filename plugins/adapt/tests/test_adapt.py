@@ -18,7 +18,7 @@ from bench_core.testing import make_problem
 
 
 def easy_and_hard(rows=1200, seed=0):
-    """Where a cheap feature is far from 0 it is the class's sign; near 0 a dear feature decides."""
+    """If a cheap feature is far from 0, its sign is the class; near 0, an expensive feature decides."""
     rng = np.random.default_rng(seed)
     cheap, dear, noise = rng.uniform(-1, 1, (3, rows))
     y = (np.where(np.abs(cheap) > 0.5, cheap, dear) > 0).astype(np.int64)
@@ -112,14 +112,14 @@ def test_a_row_that_is_cut_is_answered_by_the_best_model_whose_features_are_know
     problem = easy_and_hard()
     policy = AdaptGBRT(gammas=(0.3,), p_full=(0.5,)).fit(problem).policies[0]
     rows = Rows(problem.validation.X[:50])
-    whole, shape = policy.decide(rows), (50, 3)
+    complete, shape = policy.decide(rows), (50, 3)
     nothing = policy.decide_known(rows, np.zeros(shape, dtype=bool))
     cheap = policy.decide_known(rows, np.tile(policy.acquired[0], (50, 1)))
     everything = policy.decide_known(rows, np.ones(shape, dtype=bool))
     np.testing.assert_array_equal(nothing.probabilities, np.tile(policy.prior, (50, 1)))
-    np.testing.assert_array_equal(everything.probabilities, whole.probabilities)
-    stays = whole.stage == 1
-    np.testing.assert_array_equal(cheap.probabilities[stays], whole.probabilities[stays])
+    np.testing.assert_array_equal(everything.probabilities, complete.probabilities)
+    stays = complete.stage == 1
+    np.testing.assert_array_equal(cheap.probabilities[stays], complete.probabilities[stays])
 
 
 @pytest.mark.parametrize("wrong", [{"gammas": (-1.0,)}, {"p_full": (0.0,)}, {"rounds": 0}])

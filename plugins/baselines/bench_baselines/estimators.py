@@ -16,10 +16,10 @@ __all__ = ["sklearn_method"]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class EstimatorPolicy(Policy):
-    """Acquire everything, ask a fitted estimator once.
+    """Acquire all features and run a fitted estimator once.
 
     Attributes:
-        model: fitted; None where the training part has one class only.
+        model: fitted; None if the training part has only one class.
         classes: int64: the class of each of its columns of probabilities; empty for values and scores.
         n_classes: 0 for values and scores.
         n_features: of the problem.
@@ -72,11 +72,11 @@ class _EstimatorMethod(Method):
 
 
 def sklearn_method(estimator: Any, *, version: int = 1) -> type[Method]:
-    """A method that buys all features and asks a scikit-learn classifier or regressor once.
+    """A method that buys all features and runs a scikit-learn classifier or regressor once.
 
-    Its parameters are those of the estimator that are numbers, texts or truth values, with the estimator's values as
+    Its parameters are those of the estimator that are numbers, strings or booleans, with the estimator's values as
     defaults. ``random_state`` comes from the trial's seed. Missing values are replaced by the training part's medians
-    where the estimator does not take them; a class without training rows has probability 0.
+    if the estimator does not accept them; a class without training rows has probability 0.
 
     Args:
         estimator: not fitted. A classifier needs ``predict_proba`` and does binary and multiclass tasks; a regressor

@@ -38,10 +38,9 @@ class Majority(Method):
 class StumpMethod(Method):
     """A tree of one test, on the best single feature at or below each price.
 
-    Every feature gets its best test on the training part (scikit-learn's trees of
-    depth 1 on its columns); which feature is best is said by the validation part, with the cheaper and then
-    the first among equals. One policy per price at which a better feature comes within reach, by ascending price; the
-    best on validation comes first.
+    Every feature gets its best test on the training part (scikit-learn's trees of depth 1 on its columns); the
+    validation part decides which feature is best; ties go to the cheaper, then to the first. One policy per price at
+    which a better feature comes within reach, by ascending price; the best on validation comes first.
 
     Attributes:
         min_samples_leaf: fewest training rows on either side of the test.
@@ -125,7 +124,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.boosting import BoostedModel
     from bench_models.linear import ClassModel, ConstantPolicy, ScoreModel
 

@@ -20,10 +20,10 @@ class Stump(Policy):
 
     Attributes:
         n_features: number of features of the problem.
-        feature: the one that is acquired.
-        column: the one that is tested; ``float32(x) <= threshold`` goes left, as in scikit-learn.
-        threshold: of the test.
-        missing_left: where a missing value goes.
+        feature: the acquired feature.
+        column: the tested column; ``float32(x) <= threshold`` goes left, as in scikit-learn.
+        threshold: threshold of the test.
+        missing_left: whether a missing value goes left.
         answers: float64 (2, classes): left and right; (2, 1) for a value.
         classes: whether the answers are probabilities.
     """
@@ -103,7 +103,7 @@ def _fit(problem: Problem, feature: int, price: float, min_samples_leaf: int) ->
 
 
 def best_by_price(prices: Sequence[float], scores: Sequence[float]) -> list[int]:
-    """Which of the candidates are the best at or below some price; the earlier among equals.
+    """The candidates that are the best at or below some price; in a tie, the earlier one.
 
     Args:
         prices: ascending.

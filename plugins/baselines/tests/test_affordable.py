@@ -1,4 +1,4 @@
-"""Sets by elimination fit their budgets and use them up; the method finds the features that matter."""
+"""Sets by elimination fit and use their budgets; the method finds the informative features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench_core.testing import make_problem
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=150, deadline=None)
-def test_every_set_fits_its_budget_and_no_useful_feature_fits_in_addition(seed: int) -> None:
+def test_every_set_fits_its_budget_and_no_further_useful_feature_fits(seed: int) -> None:
     rng = np.random.default_rng(seed)
     group = rng.integers(-1, 2, 7)
     prices = MeanPrices(rng.integers(0, 4, 7).astype(float), group, rng.integers(0, 4, 2).astype(float))
@@ -46,7 +46,7 @@ def test_every_set_fits_its_budget_and_no_useful_feature_fits_in_addition(seed: 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
 @settings(max_examples=100, deadline=None)
-def test_an_ensemble_is_no_worse_than_its_best_member_and_weighs_as_it_says(seed: int, count: int) -> None:
+def test_an_ensemble_is_no_worse_than_its_best_member_and_has_the_reported_weights(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     y = rng.normal(size=20)
     answers = [y + rng.normal(size=20) * rng.uniform(0, 2) for _ in range(count)]
@@ -61,7 +61,7 @@ def test_an_ensemble_is_no_worse_than_its_best_member_and_weighs_as_it_says(seed
 
 
 @pytest.mark.parametrize("task", ["binary", "regression"])
-def test_members_of_a_stack_read_sets_that_the_budget_affords_together(task: str) -> None:
+def test_the_union_of_a_stacks_sets_fits_the_budget(task: str) -> None:
     rng = np.random.default_rng(1)
 
     def part(rows: int) -> Part:
@@ -82,7 +82,7 @@ def test_members_of_a_stack_read_sets_that_the_budget_affords_together(task: str
         bought = np.flatnonzero(np.asarray(decided.acquired)[0])
         assert (np.asarray(decided.acquired) == np.isin(np.arange(6), bought)).all()
         assert problem.costs.bill(np.asarray(decided.acquired)).max() <= policy.details["budget"] * 8 + 1e-9
-        # It reads nothing but what it buys.
+        # It reads only features that it buys.
         other = np.where(np.isin(np.arange(6), bought), rows.X, 99.0)
         again = policy.decide(rows.having(other))
         answer = "probabilities" if task == "binary" else "score"

@@ -1,4 +1,4 @@
-"""The majority class is free, a stump is the best single test it can pay for, LightGBM reads everything."""
+"""The majority class is free, a stump is the best affordable test, LightGBM reads all features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench_core import Costs, Part, Rows, as_family, validation_score
 from bench_core.testing import make_problem
 
 
-def test_the_majority_class_is_said_for_free():
+def test_the_majority_class_is_answered_for_free():
     problem = make_problem("multiclass")
     decisions = Majority().fit(problem).policies[0].decide(problem.validation.rows())
     assert (decisions.probabilities.argmax(axis=1) == np.bincount(problem.train.y).argmax()).all()
@@ -61,7 +61,7 @@ def test_no_other_stump_at_a_price_is_better_on_validation():
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=8))
-def test_what_is_kept_is_the_best_at_every_price(candidates):
+def test_the_kept_stumps_are_the_best_at_every_price(candidates):
     candidates = sorted(candidates, key=lambda one: one[0])
     prices, scores = [c[0] for c in candidates], [c[1] for c in candidates]
     kept = best_by_price(prices, scores)
@@ -89,7 +89,7 @@ def test_a_missing_value_goes_where_training_rows_without_it_went():
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
-def test_lightgbm_pays_for_everything_and_beats_the_majority(task):
+def test_lightgbm_pays_for_all_features_and_beats_the_majority(task):
     problem = replace(make_problem(task), threshold=None)
     family = FullLightGBM(min_samples_leaf=5).fit(problem)
     rows = problem.validation.rows()
@@ -100,6 +100,6 @@ def test_lightgbm_pays_for_everything_and_beats_the_majority(task):
 
 
 @pytest.mark.parametrize("wrong", [{"n_estimators": 0}, {"learning_rate": 0.0}, {"max_leaf_nodes": 1}])
-def test_senseless_parameters_are_refused(wrong):
+def test_invalid_parameters_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         FullLightGBM(**wrong)

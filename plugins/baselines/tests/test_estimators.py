@@ -51,7 +51,7 @@ def test_the_seed_of_a_trial_decides_what_the_estimator_draws(estimator):
     assert (first != other).any()
 
 
-def test_an_instance_goes_to_another_process():
+def test_an_instance_can_be_sent_to_another_process():
     method = sklearn_method(Ridge(alpha=2.0), version=3)(alpha=5.0)
     again = pickle.loads(pickle.dumps(method))
     assert type(again).version == 3
@@ -59,6 +59,6 @@ def test_an_instance_goes_to_another_process():
 
 
 @pytest.mark.parametrize("estimator", [LinearSVC(), SVC(), StandardScaler()])
-def test_what_gives_no_probabilities_and_no_values_is_refused(estimator):
+def test_estimators_without_probabilities_or_values_are_refused(estimator):
     with pytest.raises(ContractError, match=type(estimator).__name__):
         sklearn_method(estimator)

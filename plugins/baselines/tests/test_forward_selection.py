@@ -1,4 +1,4 @@
-"""The search against brute force on random losses of sets; the method on problems whose answer is known."""
+"""The search, compared with brute force on random losses; the method on problems with known answers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plain_select(losses, prices, budget):
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**6))
-def test_the_chosen_set_is_the_best_on_the_greedy_way_and_fits(seed):
+def test_the_chosen_set_is_the_best_of_the_greedy_search_and_fits(seed):
     losses, prices, budget = instance(seed)
     chosen = select(losses.__getitem__, prices, budget, lazy_above=9)
     least, candidates = plain_select(losses, prices, budget)
@@ -67,7 +67,7 @@ def test_the_chosen_set_is_the_best_on_the_greedy_way_and_fits(seed):
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6))
-def test_lazy_gains_change_nothing_where_gains_only_shrink(seed):
+def test_lazy_gains_change_nothing_if_gains_only_shrink(seed):
     rng = np.random.default_rng(seed)
     covers = rng.random((6, 12)) < 0.3
     weights = rng.uniform(0.5, 2, 12)
@@ -79,10 +79,10 @@ def test_lazy_gains_change_nothing_where_gains_only_shrink(seed):
         return float(weights.sum() - weights[covers[list(chosen)].any(axis=0)].sum())
 
     budget = float(rng.uniform(0.5, prices.full))
-    whole = select(loss, prices, budget, lazy_above=6)
+    complete = select(loss, prices, budget, lazy_above=6)
     many = len(set(asked))
     asked.clear()
-    assert loss(select(loss, prices, budget, lazy_above=0)) == loss(whole)
+    assert loss(select(loss, prices, budget, lazy_above=0)) == loss(complete)
     assert len(set(asked)) <= many
 
 
@@ -115,13 +115,13 @@ def test_a_cheap_copy_is_taken_in_place_of_an_expensive_feature():
 
 
 @pytest.mark.parametrize("wrong", [{"budgets": ()}, {"budgets": (0.0,)}, {"C": -1.0}, {"patience": -1}])
-def test_senseless_parameters_are_refused(wrong):
+def test_invalid_parameters_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ForwardSelection(**wrong)
 
 
 def overfitting_problem(seed=0):
-    """The first feature is 60 columns of noise, which fit 80 rows; the second tells three of four rows."""
+    """The first feature has 60 columns of noise, which overfit 80 rows; the second determines three of four rows."""
     rng = np.random.default_rng(seed)
     y = np.tile([0, 1], 40)
     honest = np.where(np.arange(80) % 8 < 6, y, 1 - y).astype(float)
@@ -137,12 +137,12 @@ def overfitting_problem(seed=0):
     )
 
 
-def test_a_feature_that_fits_the_training_rows_only_is_not_chosen():
+def test_an_overfitting_feature_is_not_chosen():
     (policy,) = ForwardSelection(model="logistic", budgets=(0.5,)).fit(overfitting_problem()).policies
     assert list(policy.features) == [1]
 
 
-def test_the_validation_part_says_only_which_set_comes_first():
+def test_the_validation_part_determines_only_which_policy_comes_first():
     problem = overfitting_problem()
     other = replace(problem, validation=Part(problem.validation.X[::-1], problem.validation.y))
     sets = [

@@ -1,1 +1,1 @@
-"""BUDGETPRUNE (pruning random forests for prediction on a budget; Nan, Wang, Saligrama, NIPS 2016), and baselines."""
+"""BUDGETPRUNE (pruning random forests for prediction on a budget; Nan, Wang, Saligrama 2016) and its baselines."""

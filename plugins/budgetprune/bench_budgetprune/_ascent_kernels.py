@@ -1,4 +1,4 @@
-"""Kernels of the ascent on node weights, see `bench_budgetprune.ascent`; each works on pairs start..stop."""
+"""Kernels of the ascent on node weights, see `bench_budgetprune.ascent`; each works on the pairs start..stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["spread", "weigh"]
 
 @numba.njit(cache=True, nogil=True)
 def weigh(start, stop, pair_start, entry_node, price, weight, part):  # type: ignore[no-untyped-def]
-    """What a unit of weight takes at each node: Σ over its pairs of price / total weight.
+    """Toll per unit of weight at each node: Σ over its pairs of price / total weight of the pair.
 
     Args:
         weight: float64 (nodes,), above 0.

@@ -1,4 +1,4 @@
-"""Kernels that lay out the pairs of (IP) and their entries."""
+"""Kernels that build the arrays of (IP)'s pairs and their entries."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def entries(leaf, parent, own, group, units):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def passing(leaf, parent):  # type: ignore[no-untyped-def]
-    """How many rows pass through or end in each node: float64 (nodes,)."""
+    """Number of rows that pass through or end in each node: float64 (nodes,)."""
     rows, trees = leaf.shape
     count = np.zeros(len(parent))
     for i in range(rows):
@@ -87,7 +87,7 @@ def passing(leaf, parent):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def]
-    """Entries sorted by node: starts int64 (nodes + 1,), their pairs and they themselves int32 (entries,)."""
+    """Entries sorted by node: starts int64 (nodes + 1,), pairs and entry numbers int32 (entries,)."""
     starts = np.zeros(nodes + 1, dtype=np.int64)
     for e in range(len(entry_node)):
         starts[entry_node[e] + 1] += 1
@@ -107,7 +107,7 @@ def pairs_by_node(pair_start, entry_node, nodes):  # type: ignore[no-untyped-def
 
 @numba.njit(cache=True, nogil=True)
 def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-def]
-    """How many pairs and entries are still open questions, and the price of pairs that are due."""
+    """Numbers of undecided pairs and entries, and the price of the pairs that are due."""
     pairs, count, due = 0, 0, 0.0
     for p in range(len(price)):
         left = 0
@@ -127,12 +127,12 @@ def surviving(pair_start, entry_node, price, fixed):  # type: ignore[no-untyped-
 
 @numba.njit(cache=True, nogil=True)
 def reduce_pairs(pair_start, entry_node, price, fixed, number, toll):  # type: ignore[no-untyped-def]
-    """Pairs that are still open questions when some nodes are fixed.
+    """The pairs that remain undecided when some nodes are fixed.
 
     Args:
-        fixed: int8 (nodes,): 1 stays open, −1 stays closed, 0 undecided.
+        fixed: int8 (nodes,): 1 open, −1 closed, 0 undecided.
         number: int32 (nodes,): new node numbers of undecided inner nodes.
-        toll: float64 (new nodes,): the price of pairs left with one entry is added.
+        toll: float64 (new nodes,): incremented by the price of pairs that are left with one entry.
 
     Returns:
         New pair starts, entry nodes, prices, the old number of each entry; the price of pairs that a node fixed
@@ -170,7 +170,7 @@ def reduce_pairs(pair_start, entry_node, price, fixed, number, toll):  # type: i
 
 @numba.njit(cache=True, nogil=True)
 def uses(leaf, parent, feature, features):  # type: ignore[no-untyped-def]
-    """Tests of each feature on each row's ways: int32 (rows, features)."""
+    """Number of tests of each feature on each row's paths: int32 (rows, features)."""
     rows, trees = leaf.shape
     count = np.zeros((rows, features), dtype=np.int32)
     for i in range(rows):

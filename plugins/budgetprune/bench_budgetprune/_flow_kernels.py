@@ -1,10 +1,10 @@
 """Kernels of the preflow on (IP)'s closure network, see `bench_budgetprune.flow`.
 
 Common arguments: left, right, parent int32 (nodes,); pair_start int64 (pairs + 1,), entry_node int32 (entries,);
-by_start int64 (nodes + 1,), by_pair, by_entry int32 (entries,): entries by node. The preflow: sent float64
-(entries,) from nodes to pairs, up (nodes,) from nodes to their parents; excess, sink (nodes,) what waits at a node
-and what its own way to the sink still takes; room (pairs,) what a pair still takes. Labels: label (nodes,),
-pair_label (pairs,) int32, `FAR` where no way leads to the sink.
+by_start int64 (nodes + 1,), by_pair, by_entry int32 (entries,): entries by node. The preflow: sent float64 (entries,)
+from nodes to pairs, up (nodes,) from nodes to their parents. excess (nodes,): excess of each node; sink (nodes,) and
+room (pairs,): residual capacities of the arcs from nodes and from pairs to the sink. Labels: label (nodes,), pair_label
+(pairs,) int32, `FAR` where no path leads to the sink.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FAR = 2**30
 def begin(  # type: ignore[no-untyped-def]
     left, right, parent, pair_start, entry_node, supply, toll, weight, room, sent, up, excess, sink
 ):
-    """The flow that the trees' own prunings stand for: all the toll of closed nodes, the rest to the roots.
+    """The flow given by the trees' own prunings: closed nodes send their complete toll, the rest goes to the roots.
 
     Args:
-        supply: float64 (nodes,): what opening a node gains, tolls apart.
-        toll: float64 (nodes,): what its entries may take under these weights.
+        supply: float64 (nodes,): gain of opening a node, without tolls.
+        toll: float64 (nodes,): the most that its entries may send under these weights.
         weight: float64 (nodes,): a pair's price is split in proportion to the weights of its nodes.
-        room: float64 (pairs,): prices, lowered by what is sent.
+        room: float64 (pairs,): prices; reduced by the flow sent.
     """
     nodes = len(left)
     come = np.zeros(nodes)
@@ -65,7 +65,7 @@ def label_all(  # type: ignore[no-untyped-def]
     left, right, parent, pair_start, entry_node, by_start, by_pair, by_entry,
     sent, up, room, sink, label, pair_label, queue, little,
 ):  # fmt: skip
-    """Labels: how many arcs from the sink, breadth first; arcs that take `little` or less are full.
+    """Labels: distance from the sink in arcs, breadth first; arcs with residual capacity of at most `little` are full.
 
     Returns:
         The largest label below `FAR`.
@@ -123,13 +123,13 @@ def push(  # type: ignore[no-untyped-def]
     left, right, parent, pair_start, entry_node, by_start, by_pair, by_entry,
     sent, up, excess, room, sink, label, pair_label, little, work,
 ):  # fmt: skip
-    """Push and relabel, first in first out, the highest labels first at the start; ends after so much work.
+    """Push and relabel, first in first out, starting with the highest labels; stops after an amount of work.
 
-    Pairs never hold an excess: what a pair cannot take goes on, in the same step, to a node whose own flow into
-    the pair it replaces.
+    Pairs never hold an excess: flow that a pair cannot pass to the sink replaces, in the same step, the flow of another
+    node into the pair, and becomes that node's excess.
 
     Args:
-        work: arcs to look at before it ends.
+        work: number of arcs to inspect before stopping.
     """
     nodes = len(left)
     waiting = np.zeros(nodes, dtype=np.bool_)
@@ -214,7 +214,7 @@ def push(  # type: ignore[no-untyped-def]
                         least = min(least, label[g])
                 if excess[h] <= little:
                     break
-                # The pair now leads no lower than this; the node's own flow into it is no way out.
+                # The pair leads to no lower label; the node cannot push back its own flow.
                 pair_label[p] = max(pair_label[p], min(least + 1, FAR))
                 j += 1
             at[h] = j
@@ -229,10 +229,10 @@ def push(  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def sent_tolls(pair_start, entry_node, price, sent, toll):  # type: ignore[no-untyped-def]
-    """Add what is sent to the nodes' tolls: a flow is a dual solution, whatever waits at its nodes.
+    """Add the flow sent to the nodes' tolls: any preflow is a dual solution, whatever its excesses.
 
     Returns:
-        Σ min(0, price − what is sent): what rounding takes from the bound.
+        Σ min(0, price − flow sent): the amount by which rounding lowers the bound.
     """
     slack = 0.0
     for p in range(len(price)):
@@ -246,10 +246,10 @@ def sent_tolls(pair_start, entry_node, price, sent, toll):  # type: ignore[no-un
 
 @numba.njit(cache=True, nogil=True)
 def level_cut(left, parent, pair_start, entry_node, price, supply, level, levels):  # type: ignore[no-untyped-def]
-    """The best of the prunings {level ≥ θ}, θ from 1 to `levels`, in one pass.
+    """Find the best of the prunings {level ≥ θ}, θ from 1 to `levels`, in one pass.
 
     Args:
-        supply: float64 (nodes,): what opening a node gains, tolls apart.
+        supply: float64 (nodes,): gain of opening a node, without tolls.
         level: int32 (nodes,), 0 to `levels`; lowered to the parent's where that is lower, to 0 at leaves.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Compiled parts of GreedyPrune's steps: what stays after a removal, what it loses, what it saves."""
+"""Compiled parts of GreedyPrune's steps: the tests that remain after a removal, the errors added, the price saved."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def removal(left, parent, part, opened, target):  # type: ignore[no-untyped-def]
-    """The tests that stay when those of one part, and all below them, go; bool (nodes,)."""
+    """The tests that remain after removing those of one part and all below them; bool (nodes,)."""
     stays = opened.copy()
     for h in range(len(left)):
         if stays[h] and (part[h] == target or (parent[h] >= 0 and not stays[parent[h]])):
@@ -18,7 +18,7 @@ def removal(left, parent, part, opened, target):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def losses(left, right, parent, part, first, opened, error, parts):  # type: ignore[no-untyped-def]
-    """Rise of training error by removing each part: float64 (parts,)."""
+    """Rise of the training error after removing each part: float64 (parts,)."""
     nodes = len(left)
     below = np.zeros(nodes)
     for h in range(nodes - 1, -1, -1):
@@ -32,10 +32,10 @@ def losses(left, right, parent, part, first, opened, error, parts):  # type: ign
 
 @numba.njit(cache=True, nogil=True)
 def savings(leaf, parent, part, own, group, opened, price, parts):  # type: ignore[no-untyped-def]
-    """What removing each part saves, summed over rows: float64 (parts,); and what is paid now.
+    """Price saved by removing each part, summed over rows: float64 (parts,); and the price paid now.
 
-    A row's unit is saved when in every tree where it is needed, a test of the part comes before or with the
-    first need.
+    A row saves a unit if, in every tree that needs it, a test of the part comes before or at the first test that needs
+    the unit.
     """
     rows, trees = leaf.shape
     units = price.shape[1]

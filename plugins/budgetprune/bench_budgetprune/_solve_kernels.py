@@ -10,16 +10,16 @@ __all__ = ["best_response", "count_open", "fixable", "paid", "prune_trees", "ste
 
 @numba.njit(cache=True, nogil=True)
 def prune_trees(left, right, parent, leaf_price, toll, value, opened):  # type: ignore[no-untyped-def]
-    """The best pruning of every tree by itself: step 2 of Algorithm 1, Lemma 3.1's shortest path.
+    """The best pruning of each tree independently: step 2 of Algorithm 1, the shortest path of Lemma 3.1.
 
     value[h] = min(leaf_price[h], toll[h] + value[left] + value[right]), children before parents.
 
     Args:
         left, right, parent: int32 (nodes,).
-        leaf_price: float64 (nodes,): what h costs as a leaf.
-        toll: float64 (nodes,): what h's test costs.
+        leaf_price: float64 (nodes,): cost of h as a leaf.
+        toll: float64 (nodes,): cost of h's test.
         value: float64 (nodes,), written.
-        opened: bool (nodes,), written: the tests that stay; a tie prunes.
+        opened: bool (nodes,), written: the tests that remain; ties are pruned.
 
     Returns:
         The sum of the roots' values.
@@ -43,10 +43,10 @@ def prune_trees(left, right, parent, leaf_price, toll, value, opened):  # type: 
 
 @numba.njit(cache=True, nogil=True)
 def fixable(left, right, parent, leaf_price, toll, value, spare, fixed):  # type: ignore[no-untyped-def]
-    """Nodes whose state is the same in every pruning that could still be better.
+    """Fix the nodes whose state is the same in every pruning that could still be better.
 
-    With the duals as they are, the best pruning with h open (or closed) costs some more than the best of all; if
-    more than `spare`, the distance from the bound to the best known objective, h is closed (or open).
+    Under the given duals, the best pruning with h open (or closed) costs more than the best of all by some amount. If
+    this exceeds `spare`, the distance from the bound to the best known objective, h is closed (or open).
 
     Args:
         value: float64 (nodes,), from `prune_trees` under the same tolls.
@@ -57,8 +57,8 @@ def fixable(left, right, parent, leaf_price, toll, value, spare, fixed):  # type
         How many inner nodes are fixed.
     """
     nodes = len(left)
-    above = np.zeros(nodes)  # the tree's best without what hangs below h, all above h open
-    closed = np.zeros(nodes)  # the tree's best with h or a node above it a leaf
+    above = np.zeros(nodes)  # the tree's best value without the subtree of h, with all nodes above h open
+    closed = np.zeros(nodes)  # the tree's best value if h or a node above it is a leaf
     best = np.zeros(nodes)
     count = 0
     for h in range(nodes):
@@ -86,7 +86,7 @@ def fixable(left, right, parent, leaf_price, toll, value, spare, fixed):  # type
 
 @numba.njit(cache=True, nogil=True)
 def paid(start, stop, pair_start, entry_node, price, opened):  # type: ignore[no-untyped-def]
-    """What the pairs start..stop with an open entry cost."""
+    """The price of those of the pairs start..stop that have an open entry."""
     cost = 0.0
     for p in range(start, stop):
         for e in range(pair_start[p], pair_start[p + 1]):
@@ -98,7 +98,7 @@ def paid(start, stop, pair_start, entry_node, price, opened):  # type: ignore[no
 
 @numba.njit(cache=True, nogil=True)
 def count_open(start, stop, pair_start, entry_node, price, opened, many):  # type: ignore[no-untyped-def]
-    """Open entries of each pair start..stop, written to `many` (pairs,)."""
+    """Write the number of open entries of the pairs start..stop to `many` (pairs,)."""
     for p in range(start, stop):
         k = 0
         for e in range(pair_start[p], pair_start[p + 1]):
@@ -110,7 +110,7 @@ def count_open(start, stop, pair_start, entry_node, price, opened, many):  # typ
 def way_length(start, stop, pair_start, entry_node, price, way):  # type: ignore[no-untyped-def]
     """Squared length of the duals' direction, in the metric of the step, for pairs start..stop.
 
-    A pair's duals keep their sum, so that only the direction's spread around its mean counts, times the price.
+    A pair's duals keep their sum, so only the deviations of the direction from its mean count, times the price.
     """
     length = 0.0
     for p in range(start, stop):
@@ -128,18 +128,18 @@ def way_length(start, stop, pair_start, entry_node, price, way):  # type: ignore
 def step_duals(start, stop, pair_start, entry_node, price, way, step, share, toll):  # type: ignore[no-untyped-def]
     """Step 3 of Algorithm 1, and the tolls of the next step 2, for pairs start..stop.
 
-    A pair's duals over λ, its *shares*, live on the simplex {≥ 0, sum = price}: a lower sum would only lower the
-    bound, a higher one would make w's own minimum negative. They move by step · price · way and are projected
+    A pair's duals over λ, its *shares*, are on the simplex {≥ 0, sum = price}: a smaller sum would only lower the
+    bound, and a larger one would make the minimum over w negative. They move by step · price · way and are projected
     back (Michelot's algorithm).
 
     Args:
         way: float64 (nodes,): the direction, a running mean of the trees' open nodes.
-        step: 0 only adds up the tolls.
+        step: step size; with 0 only the tolls are summed.
         share: float64 (entries,), updated.
         toll: float64 (nodes,), zeroed and written: the sum of the shares of a node's entries.
 
     Returns:
-        Σ min(0, price − Σ share): what rounding takes from the bound over λ (not above zero).
+        Σ min(0, price − Σ share): the amount by which rounding lowers the bound over λ (at most 0).
     """
     toll[:] = 0.0
     slack = 0.0
@@ -158,13 +158,13 @@ def step_duals(start, stop, pair_start, entry_node, price, way, step, share, tol
             if most > least:
                 active = m + 1
                 while True:
-                    # Entries that the shift makes negative leave; the others bear what is left to take away.
+                    # Entries that the shift makes negative become 0; the others share the rest of the shift.
                     total, stay = 0.0, 0
                     for e in range(a, b):
                         if share[e] > excess:
                             total += share[e]
                             stay += 1
-                    if stay >= active or stay == 0:  # rounding can bring one back: never go round in circles
+                    if stay >= active or stay == 0:  # rounding can make one positive again: avoid an endless loop
                         break
                     active, excess = stay, (total - cap) / stay
             for e in range(a, b):
@@ -182,12 +182,12 @@ def step_duals(start, stop, pair_start, entry_node, price, way, step, share, tol
 def best_response(  # type: ignore[no-untyped-def]
     roots, left, right, leaf_price, toll, price, lambda_, by_start, by_pair, many, opened, value
 ):
-    """Prune every tree as well as can be while the others stay, one after the other.
+    """Replace each tree in turn by its best pruning, given the other trees.
 
-    What another tree makes a row pay is free to this one, so that the objective never rises.
+    A unit that another tree already needs costs nothing here, so the objective never rises.
 
     Args:
-        leaf_price, toll: float64 (nodes,): what h costs as a leaf; the fixed part of its test's price.
+        leaf_price, toll: float64 (nodes,): cost of h as a leaf; the fixed part of its test's price.
         by_start, by_pair: pairs by node.
         many: int32 (pairs,): open entries of each pair, updated.
         opened: bool (nodes,), updated.

@@ -1,10 +1,10 @@
 """The fast solver of (IP): entropic dual ascent, then a preflow to the optimum.
 
-The duals of a pair are its price, split over its entries; the best splits are limits of splits in proportion to
-weights of the *nodes* (the maximum-entropy ones). So the ascent moves one number per node: the logarithms of the
-weights go along a running mean of the trees' open nodes. That is mirror ascent with the entropy in the place of
-Algorithm 1's Euclidean distance; its steps are Polyak's, towards a level between bound and best known. A dozen of
-them leave a gap near 1e-3; a preflow (`bench_budgetprune.flow`) closes it.
+The duals of a pair divide its price among its entries. The best divisions are limits of divisions in proportion to
+weights of the *nodes* (those of maximum entropy). So the ascent has one variable per node: the logarithms of the
+weights move along a running mean of the trees' open nodes. This is mirror ascent with the entropy instead of Algorithm
+1's Euclidean distance, with Polyak steps towards a level between the bound and the best known objective. A dozen steps
+leave a gap near 1e-3; a preflow (`bench_budgetprune.flow`) closes it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from bench_budgetprune.search import BLOCKS, Search
 __all__ = ["Ascent"]
 
 STEPS = 100
-"""Steps of the ascent at most."""
+"""Maximum number of steps of the ascent."""
 RECOVER_EVERY = 8
-"""Steps between two recoveries of primal solutions and two attempts to make the problem smaller."""
+"""Number of steps between attempts to find primal solutions and to reduce the problem."""
 STALLED = 1.0
-"""The preflow takes over when that many steps leave more than this share of the gap. One of its turns takes as long as
-five to ten steps: where the ascent goes on, however slowly, it is the faster of the two."""
+"""The preflow starts if that many steps leave more than this share of the gap. One of its turns takes as long as five
+to ten steps; so while the ascent still makes progress, it is faster."""
 MEMORY, LONG_MEMORY = 0.4, 0.1
-"""Weight of the newest open nodes in the direction, and in the running mean that cuts are taken of."""
+"""Weight of the newest open nodes in the direction, and in the running mean for threshold cuts."""
 LEVELS = 32
-"""Thresholds of the running mean."""
+"""Number of thresholds of the running mean."""
 LEVEL, UP, DOWN = 0.8, 1.1, 0.8
-"""The step aims at this share of the way from the bound to the best known; changed after a better, a worse bound."""
+"""The step's target, as a share of the way from the bound to the best objective; its factors after a better and a worse
+bound."""
 LONGEST = 2.0
 """Largest step, in logarithms of weights."""
 WIDEST = 300.0
-"""Largest logarithm of a weight: its exponential and a sum of reciprocals stay finite."""
+"""Largest logarithm of a weight for which its exponential and a sum of reciprocals are finite."""
 KEPT = 10.0
-"""Largest logarithm of a weight that the next λ starts from."""
+"""Largest logarithm of a weight with which the next λ starts."""
 ROUNDING = 1e-13
-"""Share of the pairs' price that a bound is lowered by, against rounding."""
+"""Share of the pairs' price by which a bound is lowered, to allow for rounding."""
 
 
 class Ascent(Search):
@@ -95,7 +96,7 @@ class Ascent(Search):
         return self.done()
 
     def _flow(self, max_iter: int) -> None:
-        """A preflow from where the ascent ended, until the gap is closed."""
+        """Run a preflow from the result of the ascent until the gap is closed."""
         weight, toll = self._tolls()
         flow = Preflow(self.now, self.lambda_, weight, toll - self.lambda_ * self.now.toll)
         while len(self.bounds) < max_iter:
@@ -111,7 +112,7 @@ class Ascent(Search):
             flow.push()
 
     def _tolls(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weights and what each test costs under them."""
+        """Weights, and the cost of each test under them."""
         from bench_budgetprune import _ascent_kernels as kernels
 
         weight = np.exp(self.log)
@@ -123,7 +124,7 @@ class Ascent(Search):
         return self.constant + self.prune(toll) - ROUNDING * self.lambda_ * float(self.now.price.sum())
 
     def _recover(self, mean: NDArray[np.float64]) -> None:
-        """The best threshold cut of the running mean, then best responses to the best known."""
+        """Try the best threshold cut of the running mean, then best responses to the best known pruning."""
         now = self.now
         level = (mean * LEVELS).astype(np.int32)
         self.consider(best_cut(now, self.lambda_ * now.price, supplies(now, self.lambda_), level, LEVELS))

@@ -18,12 +18,12 @@ __all__ = ["BudgetRF", "node_impurity", "stopped"]
 
 
 def node_impurity(forest: FlatForest, measure: Literal["entropy", "gini", "pairs"]) -> NDArray[np.float64]:
-    """How impure a node is, as a share of the worst its tree could be at the root.
+    """Impurity of each node, as a share of the greatest impurity.
 
     Args:
         forest: the trees.
-        measure: ``entropy``: over the entropy of equally frequent classes; ``gini``: likewise; ``pairs``: the
-            pairs of in-bag rows of different classes, over those of the root (a pure bag has none: 0).
+        measure: ``entropy`` and ``gini``: divided by the impurity of equally frequent classes; ``pairs``: the number of
+            pairs of in-bag rows of different classes, divided by that of the root (0 if the root is pure).
 
     Returns:
         float64 (nodes,), within 0 and 1.
@@ -44,7 +44,7 @@ def stopped(forest: FlatForest, impurity: NDArray[np.float64], threshold: float)
     """The nodes that are split when splitting stops at impurity ≤ threshold; bool (nodes,)."""
     opened = forest.inner & (impurity > threshold)
     level = np.flatnonzero(forest.parent < 0)
-    while len(level):  # a node below one that was not split does not exist
+    while len(level):  # a node below one that is not split does not exist
         opened[level] &= np.where(forest.parent[level] < 0, True, opened[forest.parent[level]])
         level = level[forest.inner[level]]
         level = np.concatenate([forest.left[level], forest.right[level]])
@@ -53,18 +53,21 @@ def stopped(forest: FlatForest, impurity: NDArray[np.float64], threshold: float)
 
 @dataclass(frozen=True)
 class BudgetRF(ForestMethod):
-    """A random forest whose nodes are not split once their impurity is low enough. Source: BUDGETPRUNE §5.
+    """A random forest in which nodes of low impurity are not split.
 
-    The choice of a node's split depends on its own rows and its place only, so that one full forest holds the
-    forests of all thresholds. With criterion ``pairs`` or `cost_weighted` its splits are BudgetRF's (ICML 2015).
-    The family is one policy per threshold, rising.
+    A node's split depends only on its rows and its place in the tree, so one fully grown forest contains the forests of
+    all thresholds. With criterion ``pairs`` or `cost_weighted`, the splits are those of BudgetRF. The family has one
+    policy per threshold, in ascending order.
 
     Attributes:
-        thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); empty takes `count`, see `spacing`.
+        thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); if empty, `count` are chosen by
+            `spacing`.
         spacing: ``threshold``: 0, then even steps (``entropy``, ``gini``) or geometric ones from `least` (``pairs``);
-            ``cost``: from the whole forest to none, in even steps of the mean cost of a validation row.
-        count: see `thresholds`.
-        least: the least threshold above 0 for ``pairs``.
+            ``cost``: even steps of the mean cost of a validation row, from the unpruned forest to the empty one.
+        count: number of thresholds chosen if `thresholds` is empty.
+        least: the smallest threshold above 0 for ``pairs``.
+
+    Source: Nan, Wang, Saligrama, Feature-budgeted random forest, ICML 2015; as the baseline of BUDGETPRUNE §5.
     """
 
     thresholds: list[Annotated[float, Interval(ge=0, le=1)]] = field(default_factory=list)
@@ -95,7 +98,7 @@ class BudgetRF(ForestMethod):
     def _thresholds(self, problem: Problem, forest: FlatForest, impurity: NDArray[np.float64]) -> list[float]:
         if self.thresholds or self.spacing == "threshold":
             return self.grid()
-        # Between two nodes' impurities nothing changes.
+        # Between the impurities of two nodes, nothing changes.
         values = [0.0, *(float(x) for x in np.unique(impurity[forest.inner]) if x > 0)]
         return spread_over_cost(
             values, lambda threshold: mean_cost(problem, forest, stopped(forest, impurity, threshold)), self.count

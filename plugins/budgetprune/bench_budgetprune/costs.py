@@ -1,4 +1,4 @@
-"""Prices by a feature's weight in a linear classifier: the more telling, the more expensive (BUDGETPRUNE §6.4)."""
+"""Prices by a feature's weight in a linear classifier: informative features are expensive (BUDGETPRUNE §6.4)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class SvmWeights(CostScheme):
     """Prices are the rounded weights of a linear SVM on columns of equal length, scaled to a mean of 1.
 
     The SVM is fitted on the imputed training rows; with several classes a feature's weight is the largest of its
-    one-vs-rest weights. A weight that rounds to 0 counts as 1, the least price of the paper.
+    one-vs-rest weights. A weight that rounds to 0 gives 1, the lowest price in the paper.
 
     Attributes:
-        C: the SVM's.
+        C: inverse strength of the SVM's penalty, above 0.
     """
 
     C: Annotated[float, Gt(0)] = 1.0

@@ -1,11 +1,11 @@
 """(IP) as a minimum cut, and a preflow that finds it.
 
-With w = 1 − Σz, (IP) asks for the best closed set of open nodes: opening a node gains what it takes off the
-training error, needs its parent, and needs every pair it is an entry of, which costs once. That is a minimum cut
-(Picard 1976): gains flow from the source to the nodes, from a node to its parent and to its pairs without limit,
-from a pair to the sink up to its price. What a node sends to a pair is the dual variable of that entry, so that
-every preflow is a dual solution: the trees' own prunings under it give a bound. The preflow starts from the duals of
-the ascent; pushes follow labels (Goldberg and Tarjan 1988), that are set anew from the sink now and then.
+With w = 1 − Σz, (IP) asks for the best closed set of open nodes. Opening a node gains the fall of the training error;
+it requires the parent to be open, and every pair of which the node is an entry to be paid once. That is a minimum cut
+(Picard 1976): gains flow from the source to the nodes, from a node to its parent and to its pairs without limit, from a
+pair to the sink up to its price. The flow from a node to a pair is the dual variable of that entry. So every preflow is
+a dual solution, and the trees' own prunings under it give a bound. The preflow starts from the duals of the ascent;
+pushes follow labels (Goldberg and Tarjan 1988), which are recomputed from the sink at intervals.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from bench_budgetprune.instance import Instance
 __all__ = ["Preflow", "best_cut", "supplies"]
 
 LITTLE = 1e-15
-"""What is less, as a share of the roots' errors, counts as nothing."""
+"""Amounts below this share of the roots' errors count as 0."""
 WORK = 12
-"""Between two settings of the labels so many arcs are looked at, in multiples of the entries."""
+"""Number of arcs inspected between two computations of the labels, in multiples of the number of entries."""
 
 
 def supplies(instance: Instance, lambda_: float) -> NDArray[np.float64]:
-    """What opening each node gains, shared pairs apart: float64 (nodes,), 0 for leaves."""
+    """Gain of opening each node, without shared pairs: float64 (nodes,), 0 for leaves."""
     price = instance.error + lambda_ * instance.steps
     inner = instance.left >= 0
     left, right = instance.left[inner], instance.right[inner]
@@ -34,13 +34,13 @@ def supplies(instance: Instance, lambda_: float) -> NDArray[np.float64]:
 
 
 class Preflow:
-    """A preflow on what is left of (IP).
+    """A preflow on the reduced (IP).
 
     Args:
         instance: (IP).
         lambda_: λ.
-        weight: float64 (nodes,), above 0: pairs are at first split in proportion to it.
-        toll: float64 (nodes,): what the nodes' shared pairs take under these weights.
+        weight: float64 (nodes,), above 0: prices of pairs are first divided in proportion to it.
+        toll: float64 (nodes,): the nodes' part of the prices of shared pairs under these weights.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Preflow:
         self.queue = np.empty(nodes + pairs, np.int64)
 
     def set_labels(self) -> bool:
-        """Set all labels anew; returns whether anything can still reach the sink."""
+        """Recompute all labels; return whether any excess can still reach the sink."""
         from bench_budgetprune import _flow_kernels as kernels
 
         self.largest = kernels.label_all(
@@ -75,7 +75,7 @@ class Preflow:
         return bool(((self.excess > self.little) & (self.label < kernels.FAR)).any())
 
     def push(self) -> None:
-        """Push for a while."""
+        """Push until a number of arcs has been inspected."""
         from bench_budgetprune import _flow_kernels as kernels
 
         kernels.push(
@@ -84,14 +84,14 @@ class Preflow:
         )  # fmt: skip
 
     def tolls(self) -> tuple[NDArray[np.float64], float]:
-        """The preflow as a dual solution: tolls float64 (nodes,), and what rounding takes from its bound."""
+        """The preflow as a dual solution: tolls float64 (nodes,), and the amount by which rounding lowers its bound."""
         from bench_budgetprune import _flow_kernels as kernels
 
         toll = self.fixed_toll.copy()
         return toll, kernels.sent_tolls(*self.pairs, self.price, self.sent, toll)
 
     def cut(self) -> NDArray[np.bool_]:
-        """The best pruning of nodes beyond some label: bool (nodes,)."""
+        """The best pruning that opens the nodes above some label: bool (nodes,)."""
         levels = self.largest + 1
         level = np.minimum(self.label, np.int32(levels))
         return best_cut(self.instance, self.price, self.supply, level, levels)
@@ -100,7 +100,7 @@ class Preflow:
 def best_cut(
     instance: Instance, price: NDArray[np.float64], supply: NDArray[np.float64], level: NDArray[np.int32], levels: int
 ) -> NDArray[np.bool_]:
-    """The best pruning that keeps the nodes of at least some level, as their parents are.
+    """The best pruning that keeps the nodes of at least some level whose ancestors are kept.
 
     Args:
         instance: (IP).

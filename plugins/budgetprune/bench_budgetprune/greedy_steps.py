@@ -1,9 +1,9 @@
-"""The steps of GreedyPrune: what every removal would save and lose, and the cheapest loss first.
+"""The steps of GreedyPrune: the removal with the smallest rise in error per price saved comes first.
 
-BUDGETPRUNE §5 (iii): "at each iteration it attempts to remove all nodes corresponding to one feature … such that
-the resulting pruned RF has the lowest training error and average feature cost … successively removing features
-that result in large cost reduction yet small accuracy loss". Settled: the removal with the least rise in
-training error (in-bag) per price saved (mean over validation rows); among equals the one that saves most.
+BUDGETPRUNE §5 (iii): "at each iteration it attempts to remove all nodes corresponding to one feature … such that the
+resulting pruned RF has the lowest training error and average feature cost … successively removing features that result
+in large cost reduction yet small accuracy loss". Our choice: the removal with the smallest rise in training error
+(in-bag) per price saved (mean over validation rows); in a tie, the one that saves most.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Step:
     """The forest after some removals.
 
     Attributes:
-        removed: what was removed in this step (−1 before the first).
-        opened: bool (nodes,): the tests that stay.
+        removed: the part that was removed in this step (−1 before the first).
+        opened: bool (nodes,): the tests that remain.
         error: training error, the mean over trees of their in-bag error.
         cost: mean price over the rows.
     """
@@ -44,12 +44,12 @@ def greedy_steps(
 
     Args:
         forest: the trees.
-        leaf: int32 (rows, trees): where the rows whose price counts end.
-        units: what is paid, priced for these rows.
-        part_of_feature: int64 (features,): what is removed at once: a feature, or its group.
+        leaf: int32 (rows, trees): leaves of the rows whose price counts.
+        units: units of payment, priced for these rows.
+        part_of_feature: int64 (features,): the part of each feature; a part (a feature or a group) is removed at once.
 
     Returns:
-        The whole forest, then the forest after each removal.
+        The unpruned forest, then the forest after each removal.
     """
     from bench_models.forest.acquisition import first_tests
 
@@ -68,7 +68,7 @@ def greedy_steps(
             return steps
         loss = losses(forest.left, forest.right, forest.parent, part, first, opened, forest.error, parts)
         saves = saved[left] / len(leaf)
-        # No saving is worth a loss only when the loss is nothing either: then it is an equal of the best.
+        # A removal that saves nothing is acceptable only if it adds no error: then it ties with the best.
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(loss[left] <= 1e-15, 0.0, loss[left] / saves)
         removed = int(left[np.lexsort((left, -saves, ratio))[0]])

@@ -19,15 +19,16 @@ __all__ = ["GreedyPrune"]
 
 @dataclass(frozen=True)
 class GreedyPrune(ForestMethod):
-    """A random forest that loses all tests of one feature after another. Source: BUDGETPRUNE §5 (iii).
+    """A random forest from which features are removed one after another, with all their tests.
 
-    The family is the forest and what is left after the removals, spread evenly over cost. Parameters of the
+    The family contains the unpruned forest and forests after removals, spread evenly over cost. Parameters of the
     forest are those of `ForestMethod`.
 
     Attributes:
-        count: policies at most; 0 keeps all steps.
-        remove: what goes at once: ``feature``, or ``group``: all features of an acquisition group, where there
-            are groups.
+        count: maximum number of policies; 0 keeps all steps.
+        remove: what a step removes: ``feature``, or ``group``: all features of an acquisition group.
+
+    Source: Nan, Wang, Saligrama, Pruning random forests for prediction on a budget, NIPS 2016, §5 (iii).
     """
 
     count: Annotated[int, Ge(0)] = 12
@@ -52,7 +53,7 @@ class GreedyPrune(ForestMethod):
         )
 
     def _parts(self, problem: Problem) -> NDArray[np.int64]:
-        """What is removed with each feature: int64 (features,), numbered from 0."""
+        """The part that is removed with each feature: int64 (features,), numbered from 0."""
         own = np.arange(problem.n_features)
         groups = problem.costs.groups
         if self.remove == "feature" or groups is None:

@@ -1,8 +1,8 @@
 """The integer program (IP) of BUDGETPRUNE §3 as flat arrays.
 
-A *pair* is a validation row and a unit of payment that some tree may make it pay (w_{k,i}). Its *entries* are
-the nodes where the row first needs the unit, one per tree that does (u_{t,k,i}). Given which nodes are open
-(stay tests), w = 1 for a pair exactly when one of its entries is open, so z and w follow from the open nodes:
+A *pair* is a validation row with a unit of payment that some tree may require (w_{k,i}). Its *entries* are the nodes
+where the row first needs the unit, one per tree that does (u_{t,k,i}). Given which nodes are open (stay tests), w = 1
+for a pair exactly when one of its entries is open, so z and w follow from the open nodes:
 
     sum of error[h] over leaves h  +  λ ( sum of price[p] over pairs p with an open entry
                                           + sum of toll[h] over open h  +  sum of steps[h] over leaves h )
@@ -31,9 +31,9 @@ class Instance:
     Attributes:
         roots: int64 (trees,): node numbers of the roots.
         left, right: int32 (nodes,): children, −1 for leaves; children come after their parents.
-        error: float64 (nodes,): what a node adds to the training error as a leaf.
-        steps: float64 (nodes,): what a node adds, as a leaf, to the computation cost (zeros without it).
-        toll: float64 (nodes,): price of the units that only this node makes a row pay; 0 for leaves.
+        error: float64 (nodes,): training error that a node adds as a leaf.
+        steps: float64 (nodes,): computation cost that a node adds as a leaf (zeros without this cost).
+        toll: float64 (nodes,): price of the units that only this node requires; 0 for leaves.
         pair_start: int64 (pairs + 1,): entries of pair p are ``entry_node[pair_start[p]:pair_start[p + 1]]``.
         entry_node: int32 (entries,).
         price: float64 (pairs,): price of the unit over the number of rows, above 0.
@@ -80,7 +80,7 @@ class Instance:
 
     @cached_property
     def by_node(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-        """Entries by node: starts int64 (nodes + 1,), their pairs and they themselves int32 (entries,)."""
+        """Entries by node: starts int64 (nodes + 1,), pairs and entry numbers int32 (entries,)."""
         from bench_budgetprune import _build_kernels as kernels
 
         starts, pairs, entries = kernels.pairs_by_node(self.pair_start, self.entry_node, self.nodes)
@@ -97,7 +97,7 @@ class Instance:
         return float(self.price[paid].sum() + self.toll[opened].sum() + self.steps[self.leaves(opened)].sum())
 
     def objective(self, opened: NDArray[np.bool_], lambda_: float) -> float:
-        """The value of (IP)."""
+        """The objective of (IP)."""
         return self.leaf_error(opened) + lambda_ * self.cost(opened)
 
     def leaves(self, opened: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -112,12 +112,12 @@ def build(forest: FlatForest, leaf: NDArray[np.int32], units: Units, price_of_a_
 
     Args:
         forest: the trees, with in-bag counts (they give e_h).
-        leaf: int32 (rows, trees): where each validation row ends, from `FlatForest.route`.
-        units: what is paid, priced for these rows.
+        leaf: int32 (rows, trees): leaf of each validation row, from `FlatForest.route`.
+        units: units of payment, priced for these rows.
         price_of_a_test: price of one test, for the expected-depth term; 0 leaves it out.
 
     Raises:
-        ValueError: the leaves are of another forest, or the units priced for other rows.
+        ValueError: the leaves belong to another forest, or the units are priced for other rows.
     """
     from bench_budgetprune import _build_kernels as kernels
 

@@ -1,4 +1,4 @@
-"""The method: grow a forest, prune it for every λ."""
+"""The method ``budgetprune``: grows a forest and prunes it for every λ."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ __all__ = ["BudgetPrune"]
 
 @dataclass(frozen=True)
 class BudgetPrune(ForestMethod):
-    """A random forest, pruned so that rows share the features they pay for. Source: BUDGETPRUNE §3–4.
+    """A random forest, pruned so that rows share the features that they pay for.
 
-    The family is one policy per λ, rising. Parameters of the forest are those of `ForestMethod`. The diagnostics
-    hold Table 1 on the validation rows: the forest (``unpruned_…``), and the cheapest pruning whose error is at
-    most 0.1 points above the forest's (``pruned_…``; ``cost_kept`` is the share of the cost that is left).
+    The family has one policy per λ, in ascending order. Parameters of the forest are those of `ForestMethod`. The
+    diagnostics hold Table 1 on the validation rows: the forest (``unpruned_…``), and the cheapest pruning whose error
+    is at most 0.1 points above the forest's (``pruned_…``; ``cost_kept`` is its share of the forest's cost).
 
     Attributes:
-        lambdas: the λ to solve for, 0 for the forest itself; empty takes 0 and `count` more, see `spacing`.
-        spacing: ``even``: one λ after the other, each where the two neighbours that are furthest apart in cost are
-            equally good, so that the family spreads over the costs; it is smaller than `count` where no λ has an
-            optimum between two neighbours. The pruning that costs nothing is in it. ``geometric``: λ in equal ratios
-            between `low` and `high`.
-        count: how many λ above 0 to solve for.
-        low, high: multiples of the λ at which the whole forest and no forest are equally good.
-        solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or
-            ``subgradient``, Algorithm 1 as the paper has it; both end within `gap` of the same optimum.
+        lambdas: values of λ, with 0 for the unpruned forest; if empty, 0 and `count` others, chosen by `spacing`.
+        spacing: ``even``: one λ after the other, each at which the two neighbouring policies with the largest
+            difference in cost are equally good, so that the family is spread over the costs. There are fewer than
+            `count` if no λ has an optimum between two neighbours. The pruning that costs nothing is included.
+            ``geometric``: λ in equal ratios between `low` and `high`.
+        count: number of λ above 0.
+        low, high: multiples of the λ at which the unpruned forest and the empty pruning are equally good.
+        solver: ``flow`` (entropic dual ascent, then a preflow, and the nesting of optima along λ), or ``subgradient``,
+            the paper's Algorithm 1; both end within `gap` of the same optimum.
         gap: relative duality gap to stop at.
-        max_iter: iterations for one λ at most; the gap reached is in the policy's details.
-        price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the
-            paper's experiments do.
+        max_iter: maximum number of iterations for one λ; the policy's details contain the gap reached.
+        price_of_a_test: price of one test in a tree, for the computation cost of (IP); 0 leaves it out, as the paper's
+            experiments do.
+
+    Source: Nan, Wang, Saligrama, Pruning random forests for prediction on a budget, NIPS 2016, §3–4.
     """
 
     version = 3
@@ -89,8 +91,8 @@ class BudgetPrune(ForestMethod):
                 **points[-1].usage,
             }
             policies.append(self.policy(problem, forest, pruning.opened, f"lambda={pruning.lambda_:.4g}", details))
-        whole = judged(forest)
-        good = as_good(whole, points)
+        unpruned = judged(forest)
+        good = as_good(unpruned, points)
         return Family(
             policies,
             diagnostics={
@@ -99,8 +101,8 @@ class BudgetPrune(ForestMethod):
                 "entries": instance.entries,
                 "largest_gap": max(pruning.gap for pruning in path),
                 "iterations": sum(pruning.iterations for pruning in path),
-                **whole.named("unpruned"),
+                **unpruned.named("unpruned"),
                 **good.named("pruned"),
-                "cost_kept": good.cost / whole.cost if whole.cost > 0 else 1.0,
+                "cost_kept": good.cost / unpruned.cost if unpruned.cost > 0 else 1.0,
             },
         )

@@ -17,16 +17,16 @@ __all__ = ["Path", "lambda_grid", "solve_path"]
 
 
 def lambda_grid(instance: Instance, opened: NDArray[np.bool_], count: int, low: float, high: float) -> list[float]:
-    """λ in geometric steps around the λ at which the whole forest and no forest are equally good.
+    """λ in geometric steps around the λ at which the unpruned forest and the empty pruning are equally good.
 
     Args:
         instance: (IP).
         opened: bool (nodes,): the unpruned forest.
-        count: how many.
+        count: number of λ.
         low, high: the ends, as multiples of that λ.
 
     Returns:
-        Rising λ; a single 1.0 when the forest costs nothing or teaches nothing.
+        Ascending λ; a single 1.0 if the forest costs nothing or does not lower the training error.
     """
     none = np.zeros(instance.nodes, dtype=np.bool_)
     gain = instance.leaf_error(none) - instance.leaf_error(opened)
@@ -37,17 +37,17 @@ def lambda_grid(instance: Instance, opened: NDArray[np.bool_], count: int, low: 
 
 
 class Path:
-    """Solutions of (IP) along λ, each looked for between its neighbours.
+    """Solutions of (IP) along λ, each computed between its neighbours.
 
-    Opening nodes never adds training errors, and never takes off cost: so (IP) is submodular with modular gains
-    that fall, beside the cost, as λ grows, and the optima are nested (Gallo, Grigoriadis, Tarjan 1989). A pruning
-    within δ of the optimum of its λ bounds those of all other λ at a loss of δ at most. Where the losses would not
-    let the gap close, or training errors are no such thing (other weights than the tree's own), a λ is solved by
-    itself.
+    Opening nodes never adds training errors and never lowers the cost. So (IP) is submodular, with modular gains whose
+    weight relative to the cost falls as λ grows, and the optima are nested (Gallo, Grigoriadis, Tarjan 1989). A pruning
+    within δ of the optimum for its λ bounds the optima for all other λ, with a loss of at most δ. A λ is solved without
+    such bounds if the losses would keep the gap from closing, or if opening a node can add training errors (with
+    weights other than the tree's own).
 
     Args:
         instance: (IP).
-        unpruned: bool (nodes,): the forest as it is.
+        unpruned: bool (nodes,): the tests of the unpruned forest.
         gap, max_iter: see `Solver.solve`.
         threads, kind: see `Solver`; threads have no influence on the result.
     """
@@ -67,10 +67,10 @@ class Path:
         self.nested = kind == "flow" and supplies(instance, 0.0).min(initial=0.0) >= -1e-12
         self.none = np.zeros(instance.nodes, dtype=np.bool_)
         self.solved: list[Pruning] = []
-        """The solutions so far, by rising λ."""
+        """The solutions so far, by ascending λ."""
 
     def solve(self, lambda_: float, relied_on: bool) -> Pruning:
-        """Solve for a λ, closer when other λ will rely on it: losses pass on from λ to λ."""
+        """Solve for a λ, to a smaller gap if other λ will rely on it, since losses accumulate from λ to λ."""
         if lambda_ == 0:
             solution = _free(self.instance, self.unpruned)
             insort(self.solved, solution, key=_by_lambda)
@@ -93,9 +93,9 @@ class Path:
         return solution
 
     def finish(self) -> list[Pruning]:
-        """One pruning per λ, rising: every λ takes the best of all that were found for any, ties to the cheaper.
+        """One pruning per λ, ascending: the best of all prunings found for any λ; in a tie, the cheaper one.
 
-        So cost never rises and training error never falls along the path, also where the gap is not zero.
+        So cost never rises and training error never falls along the path, even if the gap is not zero.
         """
         pool = [self.unpruned, *(pruning.opened for pruning in self.solved), self.none]
         points = np.array([[self.instance.leaf_error(opened), self.instance.cost(opened)] for opened in pool])
@@ -120,14 +120,14 @@ def solve_path(
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
-    """Solve (IP) for every λ, the middle one first, then those of both halves; see `Path`.
+    """Solve (IP) for every λ: first the middle one, then both halves in the same way; see `Path`.
 
     Args:
         instance, unpruned, gap, max_iter, threads, kind: see `Path`.
         lambdas: λ ≥ 0, in any order.
 
     Returns:
-        One pruning per λ, rising; λ = 0 keeps the forest as it is where nothing is better.
+        One pruning per λ, ascending; λ = 0 keeps the unpruned forest unless another pruning is better.
     """
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     rising = sorted(lambdas)
@@ -144,7 +144,7 @@ def _by_lambda(pruning: Pruning) -> float:
 
 
 def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The numbers first..end − 1, middles before halves, each with its solved neighbours (or first − 1, end)."""
+    """The numbers first..end − 1, the middle before the halves, each with its solved neighbours (or first − 1, end)."""
     waiting = [(first - 1, end)]
     while waiting:
         below, above = waiting.pop(0)
@@ -155,7 +155,7 @@ def _halves(first: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _free(instance: Instance, unpruned: NDArray[np.bool_]) -> Pruning:
-    """λ = 0: each tree by itself; the forest as it is unless pruning makes fewer training errors."""
+    """λ = 0: each tree independently; the unpruned forest unless pruning lowers the training error."""
     from bench_budgetprune import _solve_kernels as kernels
 
     value, opened = np.zeros(instance.nodes), np.zeros(instance.nodes, dtype=np.bool_)

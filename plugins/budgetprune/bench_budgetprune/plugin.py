@@ -30,7 +30,7 @@ def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.forest.policy import policy_types
 
     return policy_types()

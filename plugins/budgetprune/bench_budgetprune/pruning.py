@@ -1,4 +1,4 @@
-"""What a solution of (IP) is, which solvers there are, and where an optimum may be looked for."""
+"""A solution of (IP), the names of the solvers, and bounds of the region in which an optimum is searched."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Pruning:
 
     Attributes:
         lambda_: λ.
-        opened: bool (nodes,): the nodes that stay tests.
-        objective: its value, an upper bound of the optimum.
+        opened: bool (nodes,): the nodes that remain tests.
+        objective: its objective, an upper bound of the optimum.
         bound: a lower bound of the optimum.
         bounds, objectives: the best bound and the best objective after every iteration.
     """
@@ -39,18 +39,18 @@ class Pruning:
 
     @property
     def gap(self) -> float:
-        """Relative duality gap: how far, at most, the solution is from the optimum, as a share of its value."""
+        """Relative duality gap: the largest possible distance from the optimum, as a share of the objective."""
         return max(self.objective - self.bound, 0.0) / self.objective if self.objective > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Between:
-    """Where an optimum may be looked for, at a known loss.
+    """A region that contains an optimum, up to a known loss.
 
     Attributes:
-        core: bool (nodes,): a pruning whose nodes are all open.
-        within: bool (nodes,): a pruning whose closed nodes are all closed.
-        loss: the best pruning between the two is worse than the optimum by at most this.
+        core: bool (nodes,): the nodes that are open in every pruning of the region.
+        within: bool (nodes,): the nodes that may be open.
+        loss: the best pruning of the region is worse than the optimum by at most this.
     """
 
     core: NDArray[np.bool_]

@@ -1,7 +1,7 @@
-"""What is left of (IP) when the state of some nodes is known.
+"""Reduces (IP) if the state of some nodes is known.
 
-Nodes fixed open form the top of their trees: what hangs below them are trees of their own, and every pair that
-one of them makes due is paid, so that its other entries are free. Nodes fixed closed become leaves.
+Nodes fixed open form the top of their trees. The subtrees below them become separate trees, and every pair that one of
+these nodes makes due is paid, so its other entries are free. Nodes fixed closed become leaves.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Reduced:
     """A smaller instance.
 
     Attributes:
-        instance: what is left.
+        instance: the reduced (IP).
         node: int64 (nodes,): the old number of each of its nodes.
         entry: int32 (entries,): the old number of each of its entries.
-        error, cost: what the fixed part adds to training error and cost.
+        error, cost: training error and cost of the fixed part.
     """
 
     instance: Instance
@@ -34,7 +34,7 @@ class Reduced:
     cost: float
 
     def carry(self, share: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Duals over λ of the old entries for those left, made to sum to the prices again: float64 (entries,)."""
+        """Duals over λ of the remaining entries, rescaled to sum to the prices: float64 (entries,)."""
         carried, starts = share[self.entry], self.instance.pair_start
         if not len(carried):
             return carried
@@ -44,19 +44,19 @@ class Reduced:
 
 
 def reduce(instance: Instance, fixed: NDArray[np.int8]) -> Reduced:
-    """Take out what is fixed.
+    """Remove the fixed nodes.
 
     Args:
         instance: (IP).
-        fixed: int8 (nodes,): 1 open, −1 closed, 0 undecided; a node above an open one is open, below a closed
-            one closed; leaves are −1.
+        fixed: int8 (nodes,): 1 open, −1 closed, 0 undecided; ancestors of an open node are open, descendants of a
+            closed one closed; leaves are −1.
         share: float64 (entries,): duals over λ.
     """
     from bench_budgetprune import _build_kernels as kernels
 
     parent = instance.parent
     above = np.where(parent < 0, 1, fixed[parent])
-    # A node stays unless it is fixed open or hangs below a leaf; a leaf that has become a root is settled.
+    # A node remains unless it is fixed open or below a leaf; a leaf that has become a root is decided.
     settled = (fixed < 0) & (above > 0)
     stays = (fixed == 0) | ((fixed < 0) & (above == 0))
     node = np.flatnonzero(stays)

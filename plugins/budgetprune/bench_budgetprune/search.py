@@ -1,4 +1,4 @@
-"""What both solvers of (IP) share: the best pruning and bound so far, and the part of the problem still open."""
+"""State that both solvers of (IP) share: the best pruning and bound so far, and the undecided part of the problem."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from bench_budgetprune.reduction import Reduced, reduce
 __all__ = ["BLOCKS", "Duals", "Search"]
 
 BLOCKS = 4
-"""Pairs are worked on in this many blocks, each with sums of its own: they do not depend on threads."""
+"""Number of blocks of pairs, each with its own sums, so that sums do not depend on the number of threads."""
 WORTHWHILE = 0.8
-"""The problem is made smaller when this share of it, or less, is left."""
+"""The problem is reduced if at most this share of it remains."""
 
 
 @dataclass
 class Duals:
-    """Where the next solve of one instance starts: at what the one before, of another λ, ended with.
+    """The start of the next solve of an instance: the duals with which the previous λ ended.
 
     Attributes:
         instance: (IP).
-        share: the duals over λ, per entry, of ``subgradient``; None before its first solve.
-        weight: float64 (nodes,): logarithms of the nodes' weights, of ``flow``.
+        share: the duals over λ, per entry, for ``subgradient``; None before its first solve.
+        weight: float64 (nodes,): logarithms of the nodes' weights, for ``flow``.
     """
 
     instance: Instance
@@ -44,10 +44,10 @@ class Search:
     """One solve.
 
     Attributes:
-        duals: where it starts, and what it leaves for the next one.
-        now: what is left of (IP); ``node`` are the old numbers of its nodes.
-        base, constant: the nodes fixed open, and what all that is fixed costs.
-        best, objective: the best pruning of the whole and its value.
+        duals: its start, and the start of the next one.
+        now: the reduced (IP); ``node`` holds the old numbers of its nodes.
+        base, constant: the nodes fixed open, and the objective of the fixed part.
+        best, objective: the best pruning of the original (IP) and its objective.
         bound: the best lower bound of the optimum.
     """
 
@@ -55,22 +55,22 @@ class Search:
         self, duals: Duals, lambda_: float, gap: float, pool: ThreadPoolExecutor, between: Between | None
     ) -> None:
         self.duals, self.lambda_, self.gap, self.pool = duals, lambda_, gap, pool
-        whole = duals.instance
+        original = duals.instance
         self.constant, self.loss = 0.0, 0.0
-        self.node = np.arange(whole.nodes)
-        self.base = np.zeros(whole.nodes, dtype=np.bool_)
+        self.node = np.arange(original.nodes)
+        self.base = np.zeros(original.nodes, dtype=np.bool_)
         self.objective, self.bound, self.ceiling = np.inf, -np.inf, np.inf
         self.best = self.base
         self.bounds: list[float] = []
         self.objectives: list[float] = []
-        self.take(whole)
+        self.take(original)
         if between is not None:
             self.loss = between.loss
             fixed = np.where(between.within, between.core.astype(np.int8), np.int8(-1))
-            self.leave_out(reduce(whole, fixed), fixed)
+            self.leave_out(reduce(original, fixed), fixed)
 
     def take(self, instance: Instance) -> None:
-        """Work on this instance from now on."""
+        """Continue with this instance."""
         self.now = instance
         cuts = np.searchsorted(instance.pair_start, np.linspace(0, instance.entries, BLOCKS + 1))
         cuts[0], cuts[-1] = 0, instance.pairs
@@ -81,7 +81,7 @@ class Search:
         self.opened = np.zeros(instance.nodes, dtype=np.bool_)
 
     def each(self, kernel: Callable[..., Any], *arguments: Any, blockwise: NDArray[Any] | None = None) -> list[Any]:
-        """A kernel on every block of pairs; ``blockwise[b]`` is its last argument on block b."""
+        """Run a kernel on every block of pairs; ``blockwise[b]`` is its last argument for block b."""
         now = self.now
 
         def work(b: int) -> Any:
@@ -91,7 +91,7 @@ class Search:
         return list(self.pool.map(work, range(BLOCKS)))
 
     def prune(self, toll: NDArray[np.float64]) -> float:
-        """The best pruning of every tree under these tolls, to `opened`; returns its value."""
+        """Write the best pruning of every tree under these tolls to `opened`; return its value."""
         from bench_budgetprune import _solve_kernels as kernels
 
         now = self.now
@@ -100,14 +100,14 @@ class Search:
         )
 
     def begin(self, starts: Iterable[NDArray[np.bool_]]) -> None:
-        """Try the unpruned and the fully pruned forest, and these."""
+        """Try the unpruned and the fully pruned forest, and the given prunings."""
         self.consider(self.now.left >= 0)
         self.consider(np.zeros(self.now.nodes, dtype=np.bool_))
         for start in starts:
             self.consider(start[self.node] & (self.now.left >= 0))
 
     def consider(self, opened: NDArray[np.bool_]) -> None:
-        """Keep a pruning of what is left if it is the best."""
+        """Keep a pruning of the reduced (IP) if it is the best so far."""
         from bench_budgetprune import _solve_kernels as kernels
 
         paid = sum(self.each(kernels.paid, opened)) + self.now.toll[opened].sum()
@@ -118,7 +118,7 @@ class Search:
             self.best[self.node[opened]] = True
 
     def respond(self, sweeps: int) -> None:
-        """Best responses of one tree after the other to the best known."""
+        """Improve the best known pruning by the best response of each tree in turn."""
         from bench_budgetprune import _solve_kernels as kernels
 
         now = self.now
@@ -133,7 +133,7 @@ class Search:
         self.consider(trial)
 
     def raise_bound(self, low: float) -> None:
-        """A bound of what is left holds for the whole up to what fixing may have given away."""
+        """Record a bound of the reduced (IP), minus the loss that fixing nodes may have caused."""
         self.bound = max(self.bound, min(low - self.loss, self.ceiling, self.objective))
 
     def done(self) -> bool:
@@ -141,16 +141,16 @@ class Search:
         return self.objective - self.bound <= self.gap * abs(self.objective)
 
     def note(self) -> bool:
-        """End of an iteration: keeps the course; returns whether the gap is closed."""
+        """End an iteration: record bound and objective; return whether the gap is closed."""
         self.bounds.append(self.bound)
         self.objectives.append(self.objective)
         return self.done()
 
     def settle(self, low: float, toll: NDArray[np.float64]) -> NDArray[np.int8] | None:
-        """Nodes that the bound settles (see `reduce`), or None when they are too few to matter.
+        """Nodes whose state follows from the bound (see `reduce`), or None if there are too few to matter.
 
-        Half of the allowed gap is given away: a node is settled when no pruning with it otherwise is better than
-        the best known by more than that. The bound can then not be raised beyond the best known less that.
+        Half of the allowed gap is used: a node is decided if no pruning with its opposite state is better than the best
+        known one by more than half the gap. The bound can then not exceed the best known objective minus that amount.
         """
         from bench_budgetprune import _solve_kernels as kernels
         from bench_budgetprune._build_kernels import surviving
@@ -168,7 +168,7 @@ class Search:
         return fixed
 
     def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
-        """Work on what is left without the fixed nodes."""
+        """Continue with the problem without the fixed nodes."""
         self.base[self.node[fixed > 0]] = True
         self.constant += less.error + self.lambda_ * less.cost
         self.node = self.node[less.node]

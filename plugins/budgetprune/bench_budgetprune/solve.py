@@ -1,7 +1,7 @@
 """(IP) of BUDGETPRUNE for one λ after another, by one of two solvers, with a certified gap at every iteration.
 
-``flow`` (`bench_budgetprune.ascent`) is the fast one and ends at the optimum; ``subgradient``
-(`bench_budgetprune.subgradient`) is Algorithm 1 as the paper has it.
+``flow`` (`bench_budgetprune.ascent`) is fast and ends at the optimum; ``subgradient`` (`bench_budgetprune.subgradient`)
+is the paper's Algorithm 1.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["Solver"]
 
 
 class Solver:
-    """Solves (IP) for one λ after another, each from the duals of the one before.
+    """Solves (IP) for one λ after another, each starting from the duals of the previous one.
 
     Args:
         instance: (IP).
-        threads: how many threads to use; no influence on the result.
+        threads: number of threads; does not influence the result.
         kind: ``flow`` or ``subgradient``.
 
     Raises:
@@ -51,9 +51,9 @@ class Solver:
         Args:
             lambda_: λ.
             gap: the relative duality gap to stop at.
-            max_iter: stop after as many iterations, whatever the gap.
-            starts: prunings (bool (nodes,)) to begin with; the unpruned and the fully pruned forest always are.
-            between: where to look; everywhere when None.
+            max_iter: stop after this many iterations, whatever the gap.
+            starts: prunings (bool (nodes,)) to try first, besides the unpruned and the fully pruned forest.
+            between: the region to search; everything if None.
 
         Raises:
             ValueError: λ is negative, NaN or infinite.

@@ -1,4 +1,4 @@
-"""The family that spreads over the costs: the vertices of the lower hull of (cost, training error)."""
+"""A family spread over the costs: the vertices of the lower hull of (cost, training error)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from bench_budgetprune.pruning import Kind, Pruning
 __all__ = ["lower_hull", "spread_path"]
 
 ROUNDING = 1e-12
-"""Costs and errors closer than this share of the largest are equal: their sums are rounded."""
+"""Costs and errors that differ by less than this share of the largest are equal, since their sums are rounded."""
 
 
 def lower_hull(points: Sequence[tuple[float, float]]) -> list[int]:
-    """The points that are best for some λ > 0, that is, have the least error + λ cost: by rising cost.
+    """The points that minimise error + λ cost for some λ > 0, by ascending cost.
 
-    Points on an edge between two others count, equal points count once. Of points with equal errors the cheapest is
-    best for every λ > 0; of points with equal costs the one with the fewest errors.
+    Points on an edge between two others are included; of equal points only one is. Among points with equal errors, the
+    cheapest is best for every λ > 0; among points with equal costs, the one with the fewest errors.
 
     Args:
-        points: (cost, error) of each, both at least 0; one or more.
+        points: at least one (cost, error), both at least 0.
 
     Returns:
-        Numbers of points; costs rise and errors fall along them, convexly.
+        Indices of points, along which costs rise and errors fall, convexly.
     """
     costs, errors = zip(*points, strict=True)
     near_cost, near_error = ROUNDING * max(costs), ROUNDING * max(errors)
@@ -58,26 +58,26 @@ def spread_path(
     threads: int = 1,
     kind: Kind = "flow",
 ) -> list[Pruning]:
-    """Solve (IP) for λ = 0 and up to `count` more that spread the prunings over the costs.
+    """Solve (IP) for λ = 0 and at most `count` others that spread the prunings over the costs.
 
-    Two prunings are equally good at one λ. There an optimum is either between them, or there is none for any λ: they
-    are neighbours on the lower hull (Eisner, Severance 1976). The two that are furthest apart in cost come first, the
-    forest and no forest to begin with.
+    Two prunings are equally good at exactly one λ. Either the optimum for this λ lies between them, or no λ has an
+    optimum between them and they are neighbours on the lower hull (Eisner, Severance 1976). The two neighbours with the
+    largest difference in cost are treated first, beginning with the unpruned forest and the empty pruning.
 
-    The optimum of (IP) is concave in λ. So when every pair of neighbours is done and every solve ended within `gap`,
-    the best of the family and of no forest is within twice `gap` of the optimum for *every* λ, those near 0 and those
-    of ties included; and bounds at two λ bound the optimum at those between.
+    The optimum of (IP) is concave in λ. So bounds at two λ bound the optimum for all λ between them. When every pair of
+    neighbours is done and every solve ended within `gap`, the family (with the empty pruning) contains for *every* λ a
+    pruning within twice `gap` of the optimum, including λ near 0 and those of ties.
 
     Args:
         instance, unpruned, gap, max_iter, threads, kind: see `Path`.
-        count: most λ above 0 to solve for.
+        count: maximum number of λ above 0.
 
     Returns:
-        One pruning per λ, rising, each the best that was found for its λ: the forest (or what makes fewer training
-        errors) for λ = 0, then every other found that is best for some λ, by falling cost, and last the one that costs
-        nothing; a λ that solves nothing better than its neighbours is left out. Beside these two, fewer than `count`
-        when the complete hull is found; none when there is nothing between them. A solve that `max_iter` ended proves
-        nothing: its λ stays, with the best known for it and the gap it has.
+        One pruning per λ, ascending, each the best found for its λ: for λ = 0 the unpruned forest (or a pruning with
+        fewer training errors), then every other pruning that is best for some λ, by descending cost, and last the one
+        that costs nothing. A λ whose solution is no better than its neighbours is left out, so there are fewer than
+        `count` if the complete hull is found. A solve that `max_iter` ended proves
+        nothing: its λ is kept with the best known pruning and its gap.
     """
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)
@@ -133,7 +133,7 @@ def spread_path(
 
 
 def _free_of_cost(path: Path, lambda_: float) -> Pruning:
-    """The pruning that costs nothing, at the first λ, from the one given on in doublings, at which it is best."""
+    """The pruning that costs nothing, at the first λ at which it is best: the given λ, doubled as often as needed."""
     instance = path.instance
     for _ in range(64):
         last = path.solve(lambda_, False)
@@ -158,15 +158,15 @@ def _tie(cheap: tuple[float, float], expensive: tuple[float, float]) -> float:
 def _lambdas(
     points: Sequence[tuple[float, float]], hull: list[int], own: Mapping[int, float], solved: Sequence[float]
 ) -> dict[int, float]:
-    """A λ for every point of the hull that a solve found, at which no other point is better, all different.
+    """Distinct λ, one for every point of the hull that a solve found, at which no other point is better.
 
-    Its own where that is one. Else, as solves end a little above the optimum, one that was solved for, or one
-    halfway between the two at which its neighbours are as good.
+    This is the point's own λ if possible. Since solves may end slightly above the optimum, it is otherwise another
+    solved λ, or the middle between the two λ at which its neighbours are as good.
 
     Args:
         points, hull: see `lower_hull`.
         own: the λ at which a point was found; points that no solve found get none.
-        solved: every λ solved for, rising.
+        solved: every solved λ, ascending.
     """
     ends = [0.0, *reversed([_tie(points[a], points[b]) for a, b in pairwise(hull)]), np.inf]
     from_to = {
@@ -184,6 +184,6 @@ def _lambdas(
 
 
 def _judged(instance: Instance, pruning: Pruning, lambda_: float, bound: float) -> Pruning:
-    """A pruning as the solution for a λ."""
+    """A pruning as the solution for a given λ."""
     value = instance.objective(pruning.opened, lambda_)
     return Pruning(lambda_, pruning.opened, value, min(bound, value), pruning.bounds, pruning.objectives)

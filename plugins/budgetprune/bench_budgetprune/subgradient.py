@@ -1,9 +1,9 @@
-"""Algorithm 1 of BUDGETPRUNE: projected subgradient steps on the duals of the coupling of the trees.
+"""Algorithm 1 of BUDGETPRUNE: projected subgradient steps on the duals of the constraints that couple the trees.
 
-Beyond the paper's sketch: the step is Polyak's, along a running mean of subgradients; primal solutions are the
-trees' own, thresholds of their running mean (a fractional solution of a totally unimodular program is a mixture
-of its threshold cuts), and best responses of one tree to the others; and nodes whose state the bound settles are
-taken out of the problem, so that iterations get cheaper as the gap closes.
+Details that the paper leaves open: Polyak steps along a running mean of subgradients. Primal solutions are the trees'
+own prunings, threshold cuts of their running mean (a fractional solution of a totally unimodular program is a mixture
+of its threshold cuts), and best responses of one tree to the others. Nodes whose state follows from the bound are
+removed, so iterations get cheaper as the gap closes.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from bench_budgetprune.search import BLOCKS, Search
 __all__ = ["Subgradient"]
 
 RECOVER_EVERY = 10
-"""Iterations between two recoveries of primal solutions and two attempts to make the problem smaller."""
+"""Number of iterations between attempts to find primal solutions and to reduce the problem."""
 THRESHOLDS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MEMORY = 0.3
 """Weight of the newest subgradient in the direction."""
 LONG_MEMORY = 0.05
-"""Weight of the newest subgradient in the running mean that threshold cuts are taken of."""
+"""Weight of the newest subgradient in the running mean for threshold cuts."""
 RELAXATION = 1.5
-"""Share of Polyak's step at the start. The best known objective stands in for the optimum, so that the step may
-be too long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
+"""Share of Polyak's step at the start. The step uses the best known objective instead of the optimum, so it may be too
+long: the share falls by DAMPING after PATIENCE iterations without a better bound, and recovers slowly."""
 DAMPING, PATIENCE, RECOVERY = 0.7, 10, 1.03
 
 
 class Subgradient(Search):
-    """One solve; the duals are `share`, per entry and over λ, and live on a simplex per pair."""
+    """One solve; the duals are `share`, per entry and divided by λ, on a simplex per pair."""
 
     def __init__(self, *arguments: Any) -> None:
         self.entry: NDArray[Any] | None = None
         self.share: NDArray[np.float64] | None = None
         super().__init__(*arguments)
         if self.share is None:
-            self.share = self._whole_share()
+            self.share = self._original_share()
 
-    def _whole_share(self) -> NDArray[np.float64]:
+    def _original_share(self) -> NDArray[np.float64]:
         duals = self.duals
         if duals.share is None:
             lengths = np.diff(duals.instance.pair_start)
@@ -51,7 +51,7 @@ class Subgradient(Search):
         return duals.share
 
     def leave_out(self, less: Reduced, fixed: NDArray[np.int8]) -> None:
-        before = self._whole_share() if self.share is None else self.share
+        before = self._original_share() if self.share is None else self.share
         self._keep_duals()
         self.entry = less.entry if self.entry is None else self.entry[less.entry]
         self.share = less.carry(before)
@@ -105,9 +105,10 @@ class Subgradient(Search):
         if self.entry is None:
             self.duals.share = self.share
         else:
-            whole = self._whole_share()
-            whole[self.entry] = self.share
-            # What is left of a pair has taken over what its other entries keep here: back onto the simplex.
+            original = self._original_share()
+            original[self.entry] = self.share
+            # A reduced pair holds the duals of its removed entries, which the original pair keeps: back onto the
+            # simplex.
             instance = self.duals.instance
-            total = np.add.reduceat(whole, instance.pair_start[:-1])
-            whole *= np.repeat(instance.price / total, np.diff(instance.pair_start))
+            total = np.add.reduceat(original, instance.pair_start[:-1])
+            original *= np.repeat(instance.price / total, np.diff(instance.pair_start))

@@ -15,16 +15,15 @@ __all__ = ["Point", "as_good", "judge", "usage_shares"]
 
 
 def usage_shares(forest: FlatForest, X: NDArray[np.float64], features: int, threads: int = 1) -> dict[str, float]:
-    """Shares of (row, feature) that use the feature never, 1 to 7 times, more often; the mean over all features.
+    """Shares of (row, feature) pairs with no use, 1 to 7 uses, and more uses; means over all features.
 
-    A use is a test on the row's way through a tree. The paper prints one "typical" feature; the mean over
-    features needs no choice.
+    A use is a test on the row's path through a tree. The paper prints one "typical" feature; the mean needs no choice.
 
     Args:
         forest: the (pruned) trees.
         X: (rows, columns).
         features: number of features.
-        threads: how many threads to use.
+        threads: number of threads.
 
     Returns:
         ``usage_none``, ``usage_few`` (1–7) and ``usage_many`` (> 7), summing to 1.
@@ -51,7 +50,7 @@ class Point:
     usage: dict[str, float]
 
     def named(self, prefix: str) -> dict[str, float]:
-        """Its numbers, for a record."""
+        """The numbers for a record."""
         return {
             f"{prefix}_error": self.error,
             f"{prefix}_cost": self.cost,
@@ -67,7 +66,7 @@ def judge(
     sizes: NDArray[np.float64] | None,
     threads: int = 1,
 ) -> Point:
-    """What the rows get from a (pruned) forest: float64 X (rows, columns), class codes y (rows,)."""
+    """Table 1's numbers of a (pruned) forest on rows: float64 X (rows, columns), class codes y (rows,)."""
     from bench_models.forest import walk
 
     acquired, shares = walk.decide(forest.walked[0], X, costs.n_features, threads)
@@ -78,9 +77,9 @@ def judge(
     )
 
 
-def as_good(whole: Point, pruned: Sequence[Point], margin: float = 0.001) -> Point:
-    """The cheapest whose error is at most `margin` above the whole forest's; the forest itself if none is.
+def as_good(unpruned: Point, pruned: Sequence[Point], margin: float = 0.001) -> Point:
+    """The cheapest whose error is at most `margin` above the unpruned forest's; otherwise the unpruned forest.
 
     Table 1 compares an error of 6.6 % with 6.7 %: a margin of 0.1 points.
     """
-    return min((p for p in (whole, *pruned) if p.error <= whole.error + margin), key=lambda p: p.cost)
+    return min((p for p in (unpruned, *pruned) if p.error <= unpruned.error + margin), key=lambda p: p.cost)

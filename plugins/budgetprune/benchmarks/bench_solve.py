@@ -1,12 +1,12 @@
-"""Seconds to solve (IP), beside HiGHS on the paper's LP, and a path of λ on covertype; prints tables.
+"""Time of solving (IP), compared with HiGHS on the paper's LP, and of a path of λ on covertype; prints tables.
 
     python plugins/budgetprune/benchmarks/bench_solve.py [--no-highs] [--no-covertype] [--solver subgradient]
 
-The first table: made-up data (make_classification, 50 columns, 7 classes), unit prices; 20 trees × 2000 rows beside
-HiGHS, 40 × 15,000 alone. HiGHS gets the relaxation of (IP) as §3 writes it, and once more in flow form, our own
-rewriting, smaller and kinder to it; each with the ratio of its seconds to ours. The second: 40 trees on 36,603 rows of
+The first table: synthetic data (make_classification, 50 columns, 7 classes), unit prices; 20 trees × 2000 rows with
+HiGHS for comparison, 40 × 15,000 without. HiGHS solves the relaxation of (IP) in the form of §3, and in flow form, our
+smaller and easier formulation; the table has the ratio of its seconds to ours. The second: 40 trees on 36,603 rows of
 covertype, pruned on 15,688 for λ = 0 and 12 more, deciding 58,101; the data from BUDGETBENCH_SHARED (`openml_cache/`),
-or made up in its shape. JIT time apart.
+or synthetic data of the same shape. Compilation is not timed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Case:
 
 
 def case_of(trees: int, rows: int, seed: int = 0) -> Case:
-    """A forest on made-up data, and its (IP)."""
+    """A forest on synthetic data, and its (IP)."""
     X, y = make_classification(
         3 * rows, 50, n_informative=12, n_classes=7, n_clusters_per_class=3, flip_y=0.05, random_state=seed
     )
@@ -60,8 +60,8 @@ def case_of(trees: int, rows: int, seed: int = 0) -> Case:
 def as_written(case: Case, lambda_: float) -> tuple[float, float]:
     """Seconds and optimum of HiGHS on the relaxation of (IP) with the variables and rows of §3.
 
-    z of every node, w of every (row, feature, tree), w of every (row, feature); Σ z = 1 on the way to every leaf,
-    w + Σ z = 1 on the way to every first test of a feature, w of a tree ≤ w.
+    Variables: z of every node, w of every (row, feature, tree), w of every (row, feature). Constraints: Σ z = 1 on the
+    path to every leaf, w + Σ z = 1 on the path to every first test of a feature, w of a tree ≤ w.
     """
     forest, rows = case.forest, len(case.leaf)
     own, group = first_tests(forest, case.units.own), first_tests(forest, case.units.group)
@@ -91,7 +91,7 @@ def as_written(case: Case, lambda_: float) -> tuple[float, float]:
 
 
 def in_flow_form(instance: Instance, lambda_: float) -> tuple[float, float]:
-    """Seconds and optimum of HiGHS on the same relaxation, rewritten."""
+    """Seconds and optimum of HiGHS on the same relaxation in flow form."""
     # u[h] = 1 when h or a node above it is a leaf, so z[h] = u[h] − u[parent]: every row has two or three entries.
     nodes, pairs = instance.nodes, instance.pairs
     inner, parent = instance.left >= 0, instance.parent
@@ -99,7 +99,7 @@ def in_flow_form(instance: Instance, lambda_: float) -> tuple[float, float]:
     price = np.zeros(nodes + pairs)
     price[:nodes] = price_z
     np.subtract.at(price, parent[parent >= 0], price_z[parent >= 0])
-    price[:nodes][inner] -= lambda_ * instance.toll[inner]  # w of a lone entry is 1 − u
+    price[:nodes][inner] -= lambda_ * instance.toll[inner]  # w of a single entry is 1 − u
     constant = lambda_ * instance.toll[inner].sum()
     price[nodes:] = lambda_ * instance.price
     below = np.flatnonzero(parent >= 0)
@@ -121,7 +121,7 @@ def in_flow_form(instance: Instance, lambda_: float) -> tuple[float, float]:
 
 
 def covertype(seed: int = 0) -> tuple[str, list[tuple[np.ndarray, np.ndarray]]]:
-    """Training, validation and test part in the paper's sizes, and where they are from."""
+    """Training, validation and test part in the paper's sizes, and their source."""
     sizes = (36603, 15688, 58101)
     shared = os.environ.get("BUDGETBENCH_SHARED", "")
     path = Path(shared, "openml_cache/org/openml/www/datasets/1596/dataset_1596.pq")
@@ -142,7 +142,7 @@ def covertype(seed: int = 0) -> tuple[str, list[tuple[np.ndarray, np.ndarray]]]:
 
 
 def end_to_end(kind: Kind) -> None:
-    """Grow, prune along the path, decide."""
+    """Time growing, pruning along the path, and deciding."""
     name, ((X, y), (V, _), (T, _)) = covertype()
     marks = [time.perf_counter()]
     forest = grow(X, y, 7, np.arange(54), Growth(40, "entropy"), seed=0, threads=2)
@@ -179,16 +179,16 @@ def main() -> None:
     arguments.add_argument("--rows", type=int, default=15000)
     asked = arguments.parse_args()
     warm = case_of(3, 200)
-    whole = warm.forest.inner
-    lambdas = [0.0, *lambda_grid(warm.instance, whole, 3, 0.2, 1.0)]
-    solve_path(warm.instance, whole, lambdas, 1e-9, 600, 2, asked.solver)
+    unpruned = warm.forest.inner
+    lambdas = [0.0, *lambda_grid(warm.instance, unpruned, 3, 0.2, 1.0)]
+    solve_path(warm.instance, unpruned, lambdas, 1e-9, 600, 2, asked.solver)
     print("trees  rows   entries    λ/λ0   iterations  gap       seconds  CPU     HiGHS on (IP)    in flow form")
     for trees, rows, beside in ((20, 2000, not asked.no_highs), (asked.trees, asked.rows, False)):
         case = case_of(trees, rows)
-        instance, whole = case.instance, case.forest.inner
+        instance, unpruned = case.instance, case.forest.inner
         spent = []
         for share in (0.1, 0.3, 0.6, 1.0):
-            lambda_ = lambda_grid(instance, whole, 1, share, share)[0]
+            lambda_ = lambda_grid(instance, unpruned, 1, share, share)[0]
             start, cpu = time.perf_counter(), time.process_time()
             found = Solver(instance, 2, asked.solver).solve(lambda_, 1e-4, 600)
             seconds, cpu = time.perf_counter() - start, time.process_time() - cpu

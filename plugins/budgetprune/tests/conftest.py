@@ -1,4 +1,4 @@
-"""Random forests that no data made, and two exact solvers of (IP) that share nothing with the one under test."""
+"""Random forests without data, and two exact solvers of (IP) that share no code with the tested one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _forest(rng: np.random.Generator, trees: int, features: int, depth: int) -> 
 
 
 def _made(seed: int) -> tuple[FlatForest, Instance]:
-    """A forest and (IP) on it: random trees, ways of rows, prices (zeros among them), groups, price of a test."""
+    """A forest and (IP) on it: random trees, leaves of rows, prices (some zero), groups, price of a test."""
     rng = np.random.default_rng(seed)
     forest = _forest(rng, int(rng.integers(1, 7)), int(rng.integers(1, 7)), int(rng.integers(0, 6)))
     features = len(forest.feature_of_column)
@@ -62,7 +62,7 @@ def _made(seed: int) -> tuple[FlatForest, Instance]:
 
 
 def _needs(instance: Instance) -> list[tuple[float, list[int]]]:
-    """Price and nodes of everything that is paid once: pairs, and what only one node makes due."""
+    """Price and nodes of everything that is paid once: pairs, and units that only one node requires."""
     spans = zip(instance.pair_start[:-1], instance.pair_start[1:], instance.price, strict=True)
     shared = [(float(price), instance.entry_node[a:b].tolist()) for a, b, price in spans]
     return shared + [(float(instance.toll[h]), [int(h)]) for h in np.flatnonzero(instance.toll > 0)]
@@ -70,9 +70,9 @@ def _needs(instance: Instance) -> list[tuple[float, list[int]]]:
 
 @lru_cache(maxsize=1)
 def _conditions(instance: Instance) -> tuple[sparse.csr_matrix, np.ndarray, sparse.csr_matrix]:
-    """The relaxation's conditions: −w − Σ z on the way ≤ −1 per need and node, Σ z = 1 on the way to every leaf."""
+    """The relaxation's conditions: −w − Σ z on the path ≤ −1 per need and node, Σ z = 1 on the path to every leaf."""
     needs, nodes = _needs(instance), instance.nodes
-    on_way = np.zeros((nodes, nodes))  # [h, k]: k is on the way to h, or h itself; parents come first
+    on_way = np.zeros((nodes, nodes))  # [h, k]: k is on the path to h, or h itself; parents come first
     for h in range(nodes):
         if instance.parent[h] >= 0:
             on_way[h] = on_way[instance.parent[h]]
@@ -102,7 +102,7 @@ SCALE = 2.0e8
 def _min_cut(instance: Instance, lambda_: float) -> float:
     """Optimum of (IP) as a minimum cut: a closure of tests under "needs its parent" and "needs paying".
 
-    Capacities are whole numbers, so that the answer is off by less than one over `SCALE` per node and need.
+    Capacities are integers, so the error is less than 1 / `SCALE` per node and need.
     """
     needs, nodes = _needs(instance), instance.nodes
     leaf_price = instance.error + lambda_ * instance.steps
@@ -114,9 +114,9 @@ def _min_cut(instance: Instance, lambda_: float) -> float:
     gains = 0
     for h in inner:
         gain = leaf_price[h] - leaf_price[instance.left[h]] - leaf_price[instance.right[h]]
-        whole = round(float(gain) * SCALE)
-        gains += max(whole, 0)
-        edges[(source, int(h)) if whole > 0 else (int(h), sink)] = abs(whole)
+        scaled = round(float(gain) * SCALE)
+        gains += max(scaled, 0)
+        edges[(source, int(h)) if scaled > 0 else (int(h), sink)] = abs(scaled)
         if instance.parent[h] >= 0:
             edges[int(h), int(instance.parent[h])] = endless
     for p, (price, at) in enumerate(needs):

@@ -1,4 +1,4 @@
-"""Stopping at an impurity threshold, against growing with that threshold."""
+"""Stopping at an impurity threshold, compared with growing a forest with that threshold."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_node_is_split_when_it_and_all_above_are_too_impure(threshold):
         assert opened[h] == (forest.inner[h] and (impurity[h_or_above] > threshold).all())
 
 
-def test_impurities_are_those_of_the_definitions():
+def test_impurities_follow_their_definitions():
     model = RandomForestClassifier(3, criterion="entropy", random_state=0).fit(X, Y)
     forest = from_sklearn(model)
     own = np.concatenate([tree.tree_.impurity for tree in model.estimators_])
@@ -66,7 +66,7 @@ def test_every_threshold_leaves_one_leaf_on_every_path(measure):
         assert forest.valid(stopped(forest, impurity, threshold))
 
 
-def test_threshold_zero_is_scikit_learns_forest():
+def test_threshold_zero_gives_scikit_learns_forest():
     case = make_case("multiclass")
     policy = BudgetRF(n_estimators=7, thresholds=[0.0], grower="scikit-learn").fit(case.problem).policies[0]
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
@@ -107,7 +107,7 @@ def test_parameters_out_of_range_are_refused(bad):
         BudgetRF(**bad)
 
 
-def test_policies_at_even_steps_of_cost_lead_from_the_forest_to_nothing() -> None:
+def test_policies_at_even_steps_of_cost_go_from_the_forest_to_the_empty_policy() -> None:
     problem = make_case("multiclass").problem
 
     def bills(spacing: str) -> list[float]:

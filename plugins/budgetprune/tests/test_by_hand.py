@@ -1,4 +1,4 @@
-"""Numbers that are worked out by hand or by another program: uses of a feature, and prices by weight."""
+"""Numbers computed by hand or by another program: uses of a feature, and prices by weight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core import Costs, Dataset, Part, Problem
 
 @pytest.mark.parametrize(("trees", "few", "many"), [(1, 0.5, 0.0), (7, 0.5, 0.0), (8, 0.0, 0.5)])
 def test_seven_uses_of_a_feature_are_few_and_eight_are_many(trees: int, few: float, many: float) -> None:
-    """The first of two features tells the class: every tree tests it once, and the second never."""
+    """The first of two features determines the class: every tree tests it once, and the second never."""
     X = np.column_stack([np.repeat([-1.0, 1.0], 20), np.zeros(40)])
     part = Part(X, np.repeat([0, 1], 20))
     problem = Problem(
@@ -22,7 +22,7 @@ def test_seven_uses_of_a_feature_are_few_and_eight_are_many(trees: int, few: flo
         costs=Costs(np.ones(2)),
         task="binary",
         n_classes=2,
-        feature_names=("tells", "constant"),
+        feature_names=("informative", "constant"),
         feature_of_column=np.arange(2),
     )
     (policy,) = BudgetPrune(n_estimators=trees, lambdas=[0.0]).fit(problem).policies

@@ -1,4 +1,4 @@
-"""Greedy removal against recomputing every candidate in plain Python."""
+"""Greedy removal, compared with recomputing every candidate in plain Python."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_step_is_the_best_of_all_removals(costs, grouped):
     assert not steps[-1].opened.any()
 
 
-def test_the_family_leads_from_the_forest_to_nothing():
+def test_the_family_goes_from_the_forest_to_the_empty_policy():
     case = make_case("binary")
     policies = GreedyPrune(n_estimators=5, count=0).fit(case.problem).policies
     bills = [case.problem.costs.bill(p.decide(case.rows).acquired).mean() for p in policies]
@@ -67,7 +67,7 @@ def test_the_family_leads_from_the_forest_to_nothing():
     assert len(GreedyPrune(n_estimators=5, count=3).fit(case.problem).policies) <= 3
 
 
-def test_before_any_removal_it_is_scikit_learns_forest_and_training_errors_rise_after():
+def test_the_unpruned_forest_is_scikit_learns_and_removals_raise_training_errors():
     case = make_case("multiclass")
     family = GreedyPrune(n_estimators=7, count=0, grower="scikit-learn").fit(case.problem)
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
@@ -80,7 +80,7 @@ def test_before_any_removal_it_is_scikit_learns_forest_and_training_errors_rise_
     assert (np.diff(errors) >= -1e-12).all()
 
 
-def test_a_group_goes_at_once_unless_features_are_asked_for():
+def test_a_group_is_removed_at_once_unless_remove_is_feature():
     problem = make_problem("binary", "groups")
     groups = problem.costs.groups
     by_group, by_feature = (

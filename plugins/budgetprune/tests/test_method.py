@@ -1,4 +1,4 @@
-"""The method: ends of the path, bad parameters, odd problems."""
+"""The method: ends of the path, invalid parameters, unusual problems."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def test_lambda_zero_is_scikit_learns_forest_and_a_huge_lambda_acquires_nothing(
     seed = int(case.problem.rng("forest").integers(2**31 - 1))
     model = RandomForestClassifier(7, criterion="entropy", max_features=None, random_state=seed)
     model.fit(case.problem.train.X, case.problem.train.y)
-    whole = policies[0].decide(case.rows)
-    assert np.abs(whole.probabilities - model.predict_proba(case.rows.X)).max() < 1e-12
+    unpruned = policies[0].decide(case.rows)
+    assert np.abs(unpruned.probabilities - model.predict_proba(case.rows.X)).max() < 1e-12
     assert not policies[1].decide(case.rows).acquired.any()
 
 

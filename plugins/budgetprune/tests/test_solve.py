@@ -1,4 +1,4 @@
-"""The solver against HiGHS on the LP relaxation, against a minimum cut, and against plain Python."""
+"""The solver, compared with HiGHS on the LP relaxation, a minimum cut, and plain Python."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_bound_and_objective_enclose_the_optimum_at_every_iteration(made, relaxa
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS)
-def test_the_preflow_alone_finds_the_optimum(made, relaxation, seed, lambda_):
+def test_the_preflow_without_ascent_finds_the_optimum(made, relaxation, seed, lambda_):
     _, instance = made(seed)
     optimum, _ = relaxation(instance, lambda_)
     with pytest.MonkeyPatch.context() as patch:
@@ -89,8 +89,8 @@ def test_a_cut_is_the_best_pruning_above_a_threshold_of_the_levels(made, seed, l
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, KINDS, st.lists(LAMBDAS, min_size=1, max_size=7, unique=True), st.sampled_from([1e-2, 1e-6]))
-@example(299933934, "subgradient", [0.0, 0.001, 0.01, 0.03, 0.1, 0.3], 1e-2)  # a λ takes over duals in part
-def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation, seed, kind, lambdas, asked):
+@example(299933934, "subgradient", [0.0, 0.001, 0.01, 0.03, 0.1, 0.3], 1e-2)  # a λ starts from some previous duals
+def test_bounds_hold_along_the_path_and_gaps_are_as_requested(made, relaxation, seed, kind, lambdas, asked):
     forest, instance = made(seed)
     for one in solve_path(instance, forest.inner, lambdas, asked, 3000, kind=kind):
         optimum, _ = relaxation(instance, one.lambda_)
@@ -101,7 +101,7 @@ def test_bounds_hold_along_the_path_and_gaps_are_what_was_asked(made, relaxation
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS, LAMBDAS, LAMBDAS, st.floats(0.0, 0.3))
-def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(made, relaxation, seed, one, two, asked):
+def test_between_two_prunings_the_loss_is_at_most_their_own(made, relaxation, seed, one, two, asked):
     _, instance = made(seed)
     low, high = sorted((one, two))
     solved = [Solver(instance).solve(lambda_, gap=asked, max_iter=1) for lambda_ in (low, high)]
@@ -118,10 +118,10 @@ def test_an_optimum_is_lost_between_two_prunings_by_no_more_than_they_lack(made,
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS, KINDS, st.sampled_from([1e-7, 1e-2]))
-@example(905, "flow", 1e-7)  # a pruning is as good as the forest at λ = 0, and found at the λ of another tie
+@example(905, "flow", 1e-7)  # a pruning as good as the forest at λ = 0, found at the λ of another tie
 @example(905, "subgradient", 1e-7)
 @example(49, "flow", 1e-7)  # better than HiGHS at λ = 1e-8, within its tolerance
-def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, relaxation, seed, kind, gap):
+def test_a_complete_spread_family_has_an_optimum_for_every_lambda(made, relaxation, seed, kind, gap):
     forest, instance = made(seed)
     path = spread_path(instance, forest.inner, 200, gap, 3000, kind=kind)
     costs = np.array([instance.cost(one.opened) for one in path])
@@ -133,7 +133,7 @@ def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, rela
     for lambda_ in (1e-8, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0):
         optimum, _ = relaxation(instance, lambda_)
         best = (errors + lambda_ * costs).min()
-        # HiGHS ends where no step promises more than its tolerance of 1e-7: what is found may be better than that.
+        # HiGHS stops if no step gains more than its tolerance of 1e-7: our result may be better.
         assert optimum * (1 - 1e-6) - 1e-7 <= best <= optimum * (1 + 1e-6) / (1 - gap) ** 2 + 1e-9
     for one in path:
         optimum, _ = relaxation(instance, one.lambda_)
@@ -143,7 +143,7 @@ def test_a_family_spread_to_the_end_holds_an_optimum_for_every_lambda(made, rela
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS, st.integers(1, 9))
-def test_a_spread_family_is_no_larger_than_asked_and_every_pruning_in_it_another(made, seed, count):
+def test_a_spread_family_has_at_most_count_distinct_prunings(made, seed, count):
     forest, instance = made(seed)
     path = spread_path(instance, forest.inner, count, 1e-6, 3000)
     costs = [instance.cost(one.opened) for one in path]
@@ -178,9 +178,9 @@ def prunings(instance: Instance, h: int, most: int = 3000) -> list[list[int]]:
 
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, LAMBDAS, st.sampled_from([1e-1, 1e-4]))
-@example(3, 0.03, 1e-4)  # half of the slack would close a node wrongly,
+@example(3, 0.03, 1e-4)  # half of the slack would wrongly close a node,
 @example(19, 0.03, 0.1)  # and open one
-def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(made, seed, lambda_, gap):
+def test_a_decided_node_has_its_state_in_every_pruning_better_by_half_the_gap(made, seed, lambda_, gap):
     _, instance = made(seed)
     every = [prunings(instance, int(root)) for root in instance.roots]
     assume(prod(len(tree) for tree in every) <= 2000)
@@ -202,7 +202,7 @@ def test_a_settled_node_is_so_in_every_pruning_that_is_better_by_half_the_gap(ma
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS)
-def test_a_pruning_has_one_leaf_on_each_way_from_root_to_leaf(made, seed):
+def test_a_pruning_has_one_leaf_on_each_path_from_root_to_leaf(made, seed):
     forest, instance = made(seed)
     z = forest.leaves(Solver(instance).solve(0.02).opened)
     for h in np.flatnonzero(~forest.inner):
@@ -222,12 +222,12 @@ def test_threads_do_not_change_the_answer(made, kind):
 
 
 @pytest.mark.parametrize("lambda_", [-1.0, float("nan"), float("inf")])
-def test_a_lambda_that_is_no_price_is_refused(made, lambda_):
+def test_an_invalid_lambda_is_refused(made, lambda_):
     with pytest.raises(ValueError, match="lambda"):
         Solver(made(0)[1]).solve(lambda_)
 
 
-def test_a_solver_that_does_not_exist_is_refused(made):
+def test_an_unknown_solver_is_refused(made):
     with pytest.raises(ValueError, match="flow, subgradient"):
         Solver(made(0)[1], kind="simplex")
 
@@ -254,7 +254,7 @@ def test_a_real_forest_is_pruned_to_the_optimum(costs, relaxation, min_cut):
 
 
 @pytest.mark.parametrize("costs", [Costs(np.ones(30)), Costs(np.arange(30.0))], ids=["unit", "rising"])
-def test_a_spread_family_leaves_no_wider_step_in_cost_than_a_geometric_one(costs):
+def test_a_spread_family_has_no_wider_step_in_cost_than_a_geometric_one(costs):
     forest, _, instance = real(costs, trees=20)
     grid = [0.0, *lambda_grid(instance, forest.inner, 12, 0.1, 1.5)]
     widest = []
@@ -267,7 +267,7 @@ def test_a_spread_family_leaves_no_wider_step_in_cost_than_a_geometric_one(costs
     assert widest[0] <= widest[1]
 
 
-def test_cost_is_the_mean_price_of_distinct_features_on_the_rows_ways():
+def test_cost_is_the_mean_price_of_distinct_features_on_the_rows_paths():
     groups = np.arange(30) // 10 - 1
     costs = Costs(np.arange(30.0), groups, np.array([5.0, 7.0]))
     forest, X, instance = real(costs)

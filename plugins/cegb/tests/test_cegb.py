@@ -91,7 +91,7 @@ def test_at_a_relative_lambda_of_one_a_perfect_feature_just_pays(task):
     assert (low, high) == (1, 0)
 
 
-def test_a_coupled_feature_is_free_once_used():
+def test_a_coupled_feature_is_free_after_its_first_use():
     # Later trees gain less than the price, and still use the feature that is paid for.
     x = np.linspace(-1, 1, 200)
     method = CEGB(n_estimators=40, max_leaf_nodes=2, lambdas=(45.0,), unit="raw", prefixes="all")

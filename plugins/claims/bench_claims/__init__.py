@@ -1,1 +1,1 @@
-"""Claims of papers: what they say, checked against a suite's records."""
+"""Checks the claims of papers against a suite's records."""

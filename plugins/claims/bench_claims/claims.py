@@ -1,31 +1,34 @@
-"""Claims: a paper's sentences checked against the records, by one rule for all.
+"""Checks a paper's claims against the records; one rule applies to all of them.
 
 A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*. The rule (`RULE` is printed on every page that
 has claims):
 
-- A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is about what the methods do
-  on average over splits. It goes by the 95 % interval of the paired difference over common splits (of the mean, where
-  a row stands beside a constant): it holds when the whole interval is on the paper's side, is contradicted when all of
-  it is on the other side, else it cannot be told.
-- A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured on so many splits by the paper
-  (``splits``, mostly one). It goes by the interval in which the mean of so many further splits would lie. The number is
-  contradicted when it, give or take the margin of *about*, lies outside. It holds when it lies inside and the interval
-  is at most two margins to each side: a wider one lets numbers through that nobody would call about the same. A number
-  that lies inside a wider one is *consistent* with ours, and not confirmed by it. More splits of ours seldom help: the
-  paper's own few splits make most of the width.
-- One split of a ranking set whose test part is given has its own queries: the interval allows for other ones, by an
-  upper bound, since the records hold no values by query (`bench_claims.estimates.with_queries`).
-- *About* is one margin for all: a tenth of the number; of a share, a tenth of the smaller of the share and its
-  complement, so that "covers 80 %" and "rejects 20 %" are one claim. A paper that says "about 30" or "about half" gives
-  one digit, and half a unit of one digit is between 5 and 50 % of a number: a tenth is on the strict side; twice that,
-  the widest interval that can confirm a number, is about one digit. A claim that needs another margin says why.
-- A *share of data sets* ("on 2 of 4") holds when its relation holds on exactly as many and is contradicted on the rest;
-  a number that is only consistent is open.
-- What is missing cannot make a claim hold, but what is there can contradict it.
-- Undefined values are left out, counted and shown; with half of the seeds undefined or more, nothing can be told.
+- A *relation* (``order``, ``extreme``, ``dominance``, and the numbers with ``<`` or ``>``) is about the methods'
+  averages over splits. It is decided by the 95 % interval of the paired difference over common splits (of the mean, if
+  a method is compared with a constant). If the complete interval is on the paper's side, the relation holds; if it is
+  on the other side, the relation is contradicted; otherwise it cannot be told.
+- A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured by the paper on ``splits`` splits,
+  usually one. It is compared with a prediction interval: the interval in which the mean of that many further splits
+  would lie. The number is contradicted if it lies outside the interval by more than the margin of *about*. It holds if
+  it lies inside and the interval extends at most two margins to each side; a wider interval would also confirm numbers
+  that differ clearly. A number inside a wider interval is *consistent* with ours but not confirmed. More splits of ours
+  seldom help, since the small number of the paper's splits causes most of the width.
+- If the test part of a ranking data set is fixed, all our splits have the same test queries. The interval then allows
+  for other queries by an upper bound, since the records hold no values per query
+  (`bench_claims.estimates.with_queries`).
+- *About* has the same margin for all claims: a tenth of the number. For a share it is a tenth of the smaller of the
+  share and its complement, so that "covers 80 %" and "rejects 20 %" get the same margin. "About 30" and "about half"
+  give one significant digit; half a unit of that digit is between 5 and 50 % of the number, so a tenth is strict. The
+  widest interval that can confirm a number, two tenths, corresponds to about one digit. A claim that needs another
+  margin states the reason.
+- A *share of data sets* ("on 2 of 4") holds if its relation holds on exactly that many data sets and is contradicted on
+  all others; a data set on which a number is only consistent counts as undecided.
+- With missing records a claim cannot hold, but the available records can contradict it.
+- Undefined values are left out, counted and shown; if half of the seeds or more are undefined, the claim cannot be
+  told.
 
-Intervals have the variance of every other interval of the page (`bench_analysis.summary`). *Least* is the
-least difference that they tell with a power of 80 %. Nothing is corrected for the number of claims.
+Intervals use the same variance as all intervals of the page (`bench_analysis.summary`). *Least* is the
+smallest difference that they detect with a power of 80 %. There is no correction for the number of claims.
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ ABOUT = 0.1
 """The margin of "about", as a share of the number."""
 
 _WIDEST = 2.0
-"""An interval that can confirm a number is at most so many margins to each side."""
+"""The largest half-width, in margins, of an interval that can confirm a number."""
 
 WIDE = "the interval is wider than two margins to each side"
 NO_INTERVAL = "there is one seed, and so no interval"
@@ -97,13 +100,13 @@ RULE = (
 
 
 def check_claims(suite: Suite, records: Records, cells: Cells) -> list[Checked]:
-    """Every claim of a suite, in its order, checked by the rule above."""
+    """Check every claim of a suite by the rule above, in the suite's order."""
     source = Source(suite, records, cells)
     return [checked(source, claim) for claim in suite.section("claims")]
 
 
 def checked(source: Source, claim: Any) -> Checked:
-    """One claim, with its standing and what a reader has to know."""
+    """Check one claim; the result includes its standing and remarks for the reader."""
     result = _check(source, claim)
     remarks = []
     sampled = getattr(claim, "relation", "") == "=" and getattr(claim, "queries", None) is not None
@@ -114,7 +117,7 @@ def checked(source: Source, claim: Any) -> Checked:
 
 
 def _moved(source: Source, claim: Any) -> list[str]:
-    """Where a curve is read, if not at the value that the claim names."""
+    """The value at which a curve is read, if it is not the one that the claim names."""
     check = list(checks_within(claim))[-1]
     match = getattr(check, "matched", None)
     if match is None:
@@ -131,7 +134,7 @@ def _moved(source: Source, claim: Any) -> list[str]:
 
 
 def _queries_are_given(source: Source, claim: Any) -> bool:
-    """Whether a metric is a mean over the queries of a given test part, which all splits share."""
+    """Whether a metric is a mean over the queries of a fixed test part, which all splits share."""
     return _by_query(claim) and not any(_overlaps(source, claim))
 
 
@@ -141,7 +144,7 @@ def _by_query(claim: Any) -> bool:
 
 
 def _standing(source: Source, claim: Any) -> Standing:
-    """As declared; but where the paper's data is declared absent and is there, the claim is about it."""
+    """The declared standing; but ``same data`` if the data was declared absent and there are records of it."""
     there = {(dataset, costs) for dataset, costs, _ in source.records.trials}
     if claim.standing == "absent" and set(source.places(claim)) <= there:
         return "same data"
@@ -210,7 +213,7 @@ def _number(source: Source, claim: Any, unit: Unit) -> Checked:
 
 
 def _agrees(ours: Estimate, paper: float, margin: float) -> tuple[Verdict, str]:
-    """A number of the paper in the interval of what as many of our splits would give."""
+    """The verdict on a number of the paper, by the prediction interval of the mean of as many further splits."""
     if not ours.has_interval:
         return "cannot be told", NO_INTERVAL
     slack = margin + 1e-12 * abs(paper)
@@ -220,7 +223,7 @@ def _agrees(ours: Estimate, paper: float, margin: float) -> tuple[Verdict, str]:
 
 
 def _limit(source: Source, claim: Any) -> float:
-    """What a relation is to: the paper's number, or p̂, over several data sets its mean."""
+    """The right-hand side of a relation: the paper's number, or p̂ (its mean, over several data sets)."""
     if claim.value != "threshold":
         return float(claim.value)
     limits = [source.threshold(dataset) for dataset, _ in source.places(claim)]

@@ -1,4 +1,4 @@
-"""``bench claims``: reads options, calls the package, prints. Heavy imports happen inside it."""
+"""The command ``bench claims``: parses options, calls the package and prints. Heavy modules are imported inside it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def bench_register_commands(group: click.Group) -> None:
 
 @click.command()
 @click.option(
-    "--stress", is_flag=True, help="Disturb the records, and list the claims whose verdict nothing possible changes."
+    "--stress", is_flag=True, help="Perturb the records; list claims whose verdict no possible perturbation changes."
 )
 @with_sessions
 def claims(session: SuiteSession, stress: bool) -> int:
     """Check the claims of suites against their published records.
 
-    With --stress methods change places, validation values are dealt out anew, values are shifted and turned over. The
-    exit code is 1 when a claim could not have come out otherwise and does not say so (by_construction).
+    --stress exchanges methods, permutes validation values, shifts values and reverses their signs. The exit code is 1
+    if a claim's verdict is forced by construction and the claim does not declare it (by_construction).
     """
     from bench_claims.commands import rows_of_stress, rows_of_verdicts, silent, stressed
 

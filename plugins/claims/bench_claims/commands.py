@@ -1,4 +1,4 @@
-"""``bench claims``: the verdicts of a suite's claims, and which of them could not have come out otherwise."""
+"""``bench claims``: the verdicts of a suite's claims, and which of them are forced."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["rows_of_stress", "rows_of_verdicts", "silent", "stressed"]
 
 
 def _records(session: SuiteSession) -> Records:
-    """The published records, or where nothing is published those of the store."""
-    whole = published(session).whole
-    return records_of(session) if whole is None else whole
+    """The published records; if there are none, those of the store."""
+    records = published(session).whole
+    return records_of(session) if records is None else records
 
 
 def rows_of_verdicts(session: SuiteSession) -> tuple[list[str], list[list[str]]]:
-    """A table's head and rows: every claim with its standing and verdict."""
+    """A table (header and rows) of every claim with its standing and verdict."""
     analysed = Analysed(session.suite, _records(session))
     results = check_claims(analysed.suite, analysed.records, analysed.cells)
     return ["claim", "standing", "verdict", "why"], [
@@ -29,17 +29,17 @@ def rows_of_verdicts(session: SuiteSession) -> tuple[list[str], list[list[str]]]
 
 
 def stressed(session: SuiteSession) -> list[Stress]:
-    """Every claim of the suite under stress."""
+    """Run the stress test on every claim of the suite."""
     return stress_claims(session.suite, _records(session))
 
 
 def silent(results: list[Stress]) -> list[Stress]:
-    """Claims that are forced and do not say so."""
+    """Claims that are forced and do not declare it."""
     return [result for result in results if result.forced and not result.claim.by_construction]
 
 
 def rows_of_stress(results: list[Stress]) -> tuple[list[str], list[list[str]]]:
-    """A table's head and rows: the claims whose verdict no possible disturbance changes, and what else does."""
+    """A table (header and rows) of the claims whose verdict no possible perturbation changes, with those that do."""
     rows = []
     for result in results:
         if result.forced:

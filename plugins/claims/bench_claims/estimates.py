@@ -1,14 +1,15 @@
-"""Numbers with intervals: of a mean, of a ratio of means, and of what a paper's few splits would give.
+"""Estimates with intervals: a mean, a ratio of means, and a prediction for a paper's few splits.
 
 Three intervals of 95 %, all from the same variance (`bench_analysis.summary`):
 
-- *of a mean* (`mean_estimate`): what the method does on average over splits; corrected for their overlap.
-- *of a ratio of means* (`ratio_estimate`): made on the scale of logarithms by the delta method, so that it is positive
-  and that b/a has the inverse of a/b's interval.
-- *for a number of the paper* (`predicted`): where the mean of k further splits would lie: t · s · √(1/k + 1/J). The
-  paper's splits are drawn from the same rows as ours and overlap ours as ours overlap each other; what all of them
-  share drops out of the difference, so that there is nothing to correct. With k = 1 and positive numbers it is made
-  of their logarithms, since the costs and sizes of single splits are skewed.
+- *of a mean* (`mean_estimate`): the method's average over splits, corrected for their overlap.
+- *of a ratio of means* (`ratio_estimate`): computed for the logarithm by the delta method. So the interval is positive,
+  and the interval of b/a is the inverse of that of a/b.
+- *for a number of the paper* (`predicted`): the interval for the mean of k further splits, with half-width t · s ·
+  √(1/k + 1/J) for J splits of ours. The paper's splits are drawn from the same rows as ours and overlap ours as ours
+  overlap each other. What all splits share cancels in the difference, so no correction for overlap is needed. For k = 1
+  and positive numbers, the interval is computed for their logarithms, since costs and sizes of single splits are
+  skewed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _NORMAL = 1.959963984540054
 _POWER = 0.8416212335729143
 """Quantiles of the normal distribution at 97.5 % and 80 %."""
 Scale = Literal["signed", "positive", "share"]
-"""What a quantity can be: any number; not negative (unless the data says otherwise); between 0 and 1."""
+"""The range of a quantity: any number; not negative (unless the data has negative numbers); between 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,13 @@ class Estimate:
     """A number with its 95 % interval.
 
     Attributes:
-        value: the mean (or what is said instead).
+        value: the mean, or the statistic that replaces it.
         low, high: the interval; both NaN with a single seed.
-        least, most: the smallest and the greatest number of a seed, where one data set is meant; else NaN.
-        seeds: the smallest number of seeds in it.
+        least, most: the smallest and the greatest value of any seed, for a single data set; otherwise NaN.
+        seeds: the number of seeds used (the smallest, over several data sets).
         expected: seeds that the suite asks for.
-        detectable: the least difference from ``value`` that is told with a power of 80 %.
-        undefined: seeds on which the quantity is not defined; they are not in it.
+        detectable: the smallest difference from ``value`` that is detected with a power of 80 %.
+        undefined: seeds on which the quantity is undefined; they are not used.
     """
 
     value: float
@@ -58,18 +59,18 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Whether there is one: with a single seed there is not."""
+        """Whether there is an interval; a single seed gives none."""
         return not math.isnan(self.low)
 
     def mirrored(self, offset: float, sign: int) -> Estimate:
-        """``offset + sign · number``, with the interval turned over when the sign is negative."""
+        """``offset + sign · number``, with the ends of the interval exchanged if the sign is negative."""
         ends = sorted((offset + sign * self.low, offset + sign * self.high))
         seen = sorted((offset + sign * self.least, offset + sign * self.most))
         return replace(self, value=offset + sign * self.value, low=ends[0], high=ends[1], least=seen[0], most=seen[1])
 
 
 def _seen(cells: Sequence[Numbers]) -> tuple[float, float]:
-    """The extremes of one data set's numbers."""
+    """The smallest and the greatest number, for a single data set."""
     if len(cells) != 1 or not np.isfinite(cells[0]).any():
         return math.nan, math.nan
     return float(np.nanmin(cells[0])), float(np.nanmax(cells[0]))
@@ -85,8 +86,8 @@ def mean_estimate(cells: Sequence[Numbers], overlaps: Sequence[float], scale: Sc
 
     Args:
         cells: a data set's numbers by seed, NaN where undefined.
-        overlaps: of each data set's splits.
-        scale: what the quantity can be, and so its interval.
+        overlaps: overlap of each data set's splits.
+        scale: range of the quantity, which bounds its interval.
     """
     mean = mean_of_means(cells, overlaps)
     if scale == "signed":
@@ -97,14 +98,14 @@ def mean_estimate(cells: Sequence[Numbers], overlaps: Sequence[float], scale: Sc
 def ratio_estimate(pairs: Sequence[tuple[Numbers, Numbers]], overlaps: Sequence[float]) -> Estimate:
     """The mean over data sets of the ratio of means, with the interval of its linearisation (delta method).
 
-    On a data set R = ā/b̄; the numbers (a/ā − b/b̄) by seed have the spread of log R. Where a mean is not positive, the
-    linearisation is that of R itself.
+    On one data set R = ā/b̄, and the numbers (a/ā − b/b̄) by seed have the variance of log R. If a mean is not
+    positive, R itself is linearised.
 
     Args:
-        pairs: of each data set the numbers above and below, by common seed.
+        pairs: numerators and denominators of each data set, by common seed.
 
     Raises:
-        ZeroDivisionError: a mean below is zero.
+        ZeroDivisionError: the mean of the denominators is zero.
     """
     means = [(math.fsum(a) / len(a), math.fsum(b) / len(b)) for a, b in pairs]
     ratios = [above / below for above, below in means]
@@ -122,7 +123,7 @@ def ratio_estimate(pairs: Sequence[tuple[Numbers, Numbers]], overlaps: Sequence[
 
 
 def _linear(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[Numbers]:
-    """Numbers by seed whose mean is the ratio of means R, and whose spread is R's: R + (a − R·b)/b̄."""
+    """Numbers by seed whose mean is the ratio of means R and whose variance is that of R: R + (a − R·b)/b̄."""
     cells = []
     for a, b in pairs:
         below = math.fsum(b) / len(b)
@@ -132,20 +133,20 @@ def _linear(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[Numbers]:
 
 
 def ratio_by_split(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[Numbers]:
-    """What single splits give as a ratio: of one data set with positive numbers a/b, else linearised."""
+    """The ratios of single splits: a/b for one data set with positive numbers, otherwise linearised."""
     if len(pairs) == 1 and all(bool((side > 0).all()) for side in pairs[0]):
         return [pairs[0][0] / pairs[0][1]]
     return _linear(pairs)
 
 
 def predicted(cells: Sequence[Numbers], splits: int, around: float, scale: Scale = "signed") -> Estimate:
-    """Where a number that was measured on so many further splits would lie, with 95 %.
+    """The 95 % prediction interval for the mean of so many further splits.
 
     Args:
         cells: a data set's numbers by seed.
         splits: how many splits the paper's number is the mean of.
-        around: what is said to be our number; the interval need not be symmetric about it.
-        scale: what the quantity can be.
+        around: our number, which the estimate reports; the interval need not be symmetric about it.
+        scale: range of the quantity.
     """
     only = cells[0][np.isfinite(cells[0])] if len(cells) == 1 else np.zeros(0)
     if splits == 1 and len(only) > 1 and scale == "positive" and bool((only > 0).all()):
@@ -164,16 +165,17 @@ def predicted(cells: Sequence[Numbers], splits: int, around: float, scale: Scale
 
 
 def with_queries(estimate: Estimate, queries: int, least: float) -> Estimate:
-    """A `predicted` interval that also allows for other queries: the paper's test part has others than ours.
+    """A `predicted` interval that also allows for the queries of the paper's test part, which differ from ours.
 
-    Splits of a given test part never draw queries anew, so that the spread between them holds nothing of it, and the
-    records have no values by query. What they can have is bounded: a quantity between ``least`` and 1 with mean m has a
-    variance of at most (1 − m)(m − least) (Bhatia and Davis 2000), and two means of so many queries differ with at most
-    twice that over their number. So the interval is wide, and never too narrow for want of the values.
+    With a fixed test part all splits have the same queries, so the variance between splits does not include that
+    between queries, and the records hold no values per query. But that variance is bounded: a quantity between
+    ``least`` and 1 with mean m has a variance of at most (1 − m)(m − least) (Bhatia and Davis 2000), and the variance
+    of the difference of two means of so many queries is at most twice that divided by their number. The interval is
+    therefore wide, and never too narrow.
 
     Args:
-        queries: of each of the two test parts, at least.
-        least: the least value of a query: 0 of a metric between 0 and 1, −1 of a difference of two.
+        queries: the smaller number of queries of the two test parts.
+        least: the smallest possible value of a query: 0 for a metric between 0 and 1, −1 for a difference of two.
     """
     mean = min(max(estimate.value, least), 1.0)
     more = _NORMAL * math.sqrt(2 * (1 - mean) * (mean - least) / queries)

@@ -1,4 +1,4 @@
-"""What the kinds of ``[[claims]]`` have in common: the sentence, where it is checked, and the number it is about."""
+"""Fields that the kinds of ``[[claims]]`` share: the sentence, the data it is checked on, and its number."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 __all__ = ["OURS", "STANDINGS", "Cause", "ClaimFields", "ComparedFields", "Match", "Name", "QuantityFields", "Relation"]
 
 OURS = "ours"
-"""The source of claims that no paper makes."""
+"""The ``source`` of our own claims, which no paper makes."""
 
 STANDINGS = ("same data", "stand-in", "absent")
-"""How far the data lets the verdict on a claim go; see `ClaimFields`."""
+"""The data that a claim is checked on; see `ClaimFields`."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Relation = Literal["=", "<", "<=", ">", ">="]
 
 
 class Table(BaseModel):
-    """A table of a suite: unknown keys are errors."""
+    """A table of a suite file; unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Cause(Table):
-    """Why a claim is contradicted, or not seen on a stand-in, where the evidence is known.
+    """The reason why a claim is contradicted, or not seen on a stand-in, if it is known.
 
     Attributes:
-        kind: what differs: our ``implementation``, the ``protocol`` (splits, grids, what is read), the ``data``, or
-            the ``paper`` contradicts itself. On stand-ins mostly the ``data``.
-        text: one sentence that names the evidence.
+        kind: what differs: our ``implementation``, the ``protocol`` (splits, grids, the number that is read) or the
+            ``data`` (usual for stand-ins); or ``paper``: the paper contradicts itself.
+        text: one sentence that gives the evidence.
     """
 
     kind: Literal["implementation", "protocol", "data", "paper"]
@@ -38,13 +38,13 @@ class Cause(Table):
 
 
 class Match(Table):
-    """Where a method's curve is read: at a value of another metric on the test part, the same for all methods.
+    """The point at which a curve is read: a value of another metric on the test part, the same for all methods.
 
     Attributes:
-        metric: less of it is better: the share of rows decided otherwise than by the full model, or base models run.
-        most: the value. With ``full`` it is raised to the least value at which each family compared has a policy of its
-            own on every split (`bench_claims.quantities.Source.read_at`); the page says so.
-        full: ``[metric's, quantity's]`` values of a policy that every family has besides its own (the full model).
+        metric: a metric of which less is better, such as the share of rows decided differently from the full model.
+        most: the value. With ``full`` it is raised to the smallest value at which every compared family has a policy of
+            its own on every split (`bench_claims.quantities.Source.read_at`); the page reports the change.
+        full: ``[value of the metric, value of the quantity]`` of the full model, which every family contains.
     """
 
     metric: Name
@@ -53,18 +53,19 @@ class Match(Table):
 
 
 class ClaimFields(Table):
-    """What every claim says.
+    """The fields of every claim.
 
     Attributes:
-        text: the paper's sentence, shortened. source: where it stands, or ``ours`` for a claim of our own.
-        note: how it was read.
-        standing: how far the data lets a verdict go: the paper's own data set (``same data``); other data in its place
+        text: the paper's sentence, shortened.
+        source: its place in the paper, or ``ours`` for a claim of our own.
+        note: how we interpret it.
+        standing: the data that the claim is checked on: the paper's own (``same data``); other data in its place
             (``stand-in``: generated, another set, an extract); or the paper's own, which is not available (``absent``;
-            where records of it are there, the claim is about the same data). Every claim needs it.
-        by_construction: why the claim cannot come out otherwise here; it is shown and counted by itself.
-        cause: shown where the claim is contradicted, or not seen on a stand-in.
-        datasets: the suite's names; all when empty. The claim is about the mean over them.
-        costs: cost scheme, where a data set has several; its first when empty.
+            if there are records of it, it counts as ``same data``). Required.
+        by_construction: why the verdict is forced in this suite; the claim is shown and counted separately.
+        cause: shown if the claim is contradicted, or not seen on a stand-in.
+        datasets: names in the suite; all if empty. The claim is about the mean over them.
+        costs: cost scheme, if a data set has several; the first if empty.
     """
 
     text: str = ""
@@ -81,21 +82,22 @@ class QuantityFields(ClaimFields):
     """A number of a method's records; exactly one of ``metric``, ``averaged``, ``diagnostic`` and ``series``.
 
     Attributes:
-        metric: on the test part, of the policy that validation selected.
-        averaged: metrics whose mean it is, such as a cost at several costs of an error.
-        rows: name in the claim → methods, one for each of ``averaged``, whose rows its mean is of: where a method has a
-            row for each of them. Other names are methods, read in every metric.
-        diagnostic: a value of the fit, as the method left it in its records.
-        series: name of a series of the fit's history, taken at place ``at`` (its last value if it stopped before).
-        over: name of a second series: the quantity is the first over it, at the same place.
+        metric: a metric on the test part, of the policy that was selected on validation.
+        averaged: metrics whose mean is the number, such as a cost at several costs of an error.
+        rows: name in the claim → methods, one for each metric of ``averaged``, for methods that have one row per
+            metric. Any other name is a method whose one row gives all metrics.
+        diagnostic: a diagnostic of the fit, as the records hold it.
+        series: name of a series in the fit's history, read at index ``at`` (its last value if it is shorter).
+        over: name of a second series by which the first is divided, at the same index.
         statistic: ``mean`` over seeds, or ``median``, for counts that a few seeds may dominate.
-        percent: a diagnostic or a series is a share, to be shown as a percentage.
-        undefined: the number by which the records code that the quantity is not defined.
-        within: read the metric off the method's curve, within this share of the price of all features, instead of the
-            selected row; ``cost`` is the metric that is spent, if not the price.
-        matched: read the metric off the method's curve where another metric has a given value on the test part, so that
-            methods are compared at the same value of it, not at that of their selected rows.
-        reading: of a curve: its ``steps``, or the lotteries on its ``hull`` (`bench_analysis.lottery`).
+        percent: whether a diagnostic or a series is shown as a percentage.
+        undefined: the number that means "undefined" in the records.
+        within: read the metric off the method's curve within this share of the price of all features, instead of at the
+            selected policy; ``cost`` names the metric that is spent, if it is not the price.
+        matched: read the metric off the method's curve at a given value of another metric on the test part, so that all
+            methods are compared at the same value of it.
+        reading: how a curve is read: its ``steps``, or the lotteries on its ``hull``
+            (`bench_analysis.lottery`).
     """
 
     metric: str = ""
@@ -125,7 +127,7 @@ class QuantityFields(ClaimFields):
 
     @property
     def read_off(self) -> bool:
-        """Whether the metric is read off a curve, instead of the selected row."""
+        """Whether the metric is read off a curve instead of at the selected policy."""
         return self.within is not None or self.matched is not None
 
     @model_validator(mode="after")
@@ -144,21 +146,21 @@ class QuantityFields(ClaimFields):
 
 
 class ComparedFields(QuantityFields):
-    """A quantity beside a number of the paper.
+    """A quantity that is compared with a number of the paper.
 
     Attributes:
-        value: the paper's number, in the unit of what is shown (0.8 for 80 %).
-        relation: ``=``: it is about this number; the others are relations.
+        value: the paper's number, in the records' unit (0.8 for 80 %).
+        relation: ``=``: the quantity is about this number; otherwise an inequality.
         splits: how many splits the paper's number is the mean of, for ``=``.
-        tolerance: what "about" means here, in the same unit, where it is not `bench_claims.claims.ABOUT`.
-        reason: why; it is shown.
-        queries: of a ranking metric with ``=``, where the test part is given: how many queries it has (the paper's or
-            ours, whichever has fewer), so that the interval can allow for other queries.
+        tolerance: the margin of "about", in the same unit, if it is not `bench_claims.claims.ABOUT`.
+        reason: the reason for the tolerance; it is shown.
+        queries: for a ranking metric with ``=`` on a fixed test part: its number of queries (the smaller one of the
+            paper's and ours), so that the interval can allow for other queries.
     """
 
     takes_queries: ClassVar[bool] = True
     takes_median: ClassVar[bool] = False
-    """Whether the kind can have ``queries``, and a median."""
+    """Whether claims of this kind may have ``queries``, and a median."""
 
     relation: Relation = "="
     splits: Annotated[int, Field(ge=1)] = 1

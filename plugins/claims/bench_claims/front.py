@@ -1,4 +1,4 @@
-"""What the papers claim, on the front page."""
+"""The section on the papers' claims on the front page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _counted(counts: JsonObject) -> str:
         return f"{subject}, not checked"
     words = ("hold", "contradicted") if counts["kind"] == "same data" else ("seen here", "not seen here")
     forced = f", {counts['forced']} by construction" if counts["forced"] else ""
-    consistent = counts.get("consistent", 0)  # a page that was written before this verdict has none
+    consistent = counts.get("consistent", 0)  # pages written before this verdict existed lack its count
     return (
         f"{subject}: {counts['holds']} {words[0]}, {counts['contradicted']} {words[1]}, {consistent} consistent, "
         f"{counts['cannot be told']} cannot be told{forced}"

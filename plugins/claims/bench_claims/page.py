@@ -1,4 +1,4 @@
-"""The claims of a page: what the paper says, what we measured, and the verdict; the kinds of data apart."""
+"""The claims on a page: the paper's claim, our measurement and the verdict, with a table for each kind of data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORDS: Mapping[Standing, Mapping[Verdict, str]] = {
     },
     "absent": dict.fromkeys(_ORDER, "cannot be checked"),
 }
-"""Standing → what a verdict is called. On other data than the paper's nothing is shown of the paper's numbers."""
+"""Standing → names of the verdicts. On data other than the paper's, a verdict does not confirm the paper's numbers."""
 
 _TITLES: Mapping[str, tuple[str, str]] = {
     "same data": ("On the paper's own data", ""),
@@ -48,7 +48,7 @@ _TITLES: Mapping[str, tuple[str, str]] = {
 
 
 def word_of(result: Checked) -> str:
-    """The verdict, as far as the data lets it go; for our own claims any data is the data they are about."""
+    """The name of the verdict for the data of the claim; our own claims are about whatever data they are checked on."""
     return WORDS[_words_by(result)][result.verdict]
 
 
@@ -57,7 +57,7 @@ def _words_by(result: Checked) -> Standing:
 
 
 def claims_section(checked: Sequence[Checked]) -> list[str]:
-    """The section of all claims; nothing when the suite has none."""
+    """The section on claims; empty if the suite has none."""
     if not checked:
         return []
     groups = {key: [result for result in checked if _group(result) == key] for key in _TITLES}
@@ -77,7 +77,7 @@ def _group(result: Checked) -> str:
 
 
 def _counts(groups: Mapping[str, Sequence[Checked]]) -> str:
-    """How many claims there are of each kind and verdict; what is so by construction is counted by itself."""
+    """The number of claims of each kind and verdict; those forced by construction are counted separately."""
     head = [
         "",
         "Claims",
@@ -101,7 +101,7 @@ def _counts(groups: Mapping[str, Sequence[Checked]]) -> str:
 
 
 def claim_counts(checked: Sequence[Checked]) -> list[dict[str, Any]]:
-    """How many claims there are of each kind of data, and what became of them; what is so by construction is apart."""
+    """The number of claims of each kind of data, by verdict; those forced by construction are counted separately."""
     rows = []
     for key in _TITLES:
         group = [result for result in checked if _group(result) == key]
@@ -113,7 +113,7 @@ def claim_counts(checked: Sequence[Checked]) -> list[dict[str, Any]]:
 
 
 def _is_forced(result: Checked) -> bool:
-    """Whether it could not have come out otherwise, as the suite says."""
+    """Whether the suite declares that the verdict is forced by construction."""
     return bool(result.claim.by_construction) and result.verdict != "cannot be told"
 
 
@@ -145,7 +145,7 @@ def _claim_text(result: Checked) -> str:
 
 
 def _read_off(check: Any) -> str:
-    """Where a curve is read, of a claim that reads one."""
+    """The point at which a curve is read, for claims that read one."""
     if not getattr(check, "read_off", False):
         return ""
     if check.matched is None:
@@ -196,7 +196,7 @@ def _paper(result: Checked) -> str:
 
 
 def _width(value: float, unit: Unit) -> str:
-    """A width, with two significant digits."""
+    """A width with two significant digits."""
     if math.isnan(value):
         return "–"
     return plain_number(100 * value if unit in ("percent", "points") else value, 2)
@@ -226,7 +226,7 @@ def _ours(result: Checked) -> str:
 
 
 def _lacking(estimate: Estimate) -> str:
-    """What the number is not of: seeds that are not done, and those on which it is undefined."""
+    """The seeds that are not in the number: those not done, and those on which it is undefined."""
     note = f" ({estimate.seeds + estimate.undefined} of {estimate.expected} seeds)" if _is_partial(estimate) else ""
     return note + (f" (undefined on {estimate.undefined} seeds)" if estimate.undefined else "")
 

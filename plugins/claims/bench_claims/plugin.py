@@ -1,4 +1,4 @@
-"""The hooks of claims: a section of suites, and parts of pages."""
+"""The plugin's hooks: a section of suite files, and parts of pages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_shown_names(suite: Suite) -> set[str]:
-    """The series that claims are about."""
+    """The series that claims use."""
     from bench_claims.schema import checks_within
 
     checks = [check for claim in suite.section("claims") for check in checks_within(claim)]
@@ -55,7 +55,7 @@ def bench_page_parts(analysed: Analysed) -> PagePart:
 
 @hookimpl(optionalhook=True)
 def bench_front_parts(described: Sequence[Mapping[str, Any]]) -> FrontPart:
-    """How every suite's claims fared."""
+    """The number of claims per verdict, for every suite."""
     from bench_leaderboard import FrontPart
 
     from bench_claims.front import front_lines

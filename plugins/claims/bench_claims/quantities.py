@@ -1,4 +1,4 @@
-"""Quantities of claims: a number of the records with its interval, or the reason why there is none."""
+"""Quantities of claims: a number from the records with its interval, or the reason why it is missing."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _EQUAL = 1e-12
 
 
 class Missing(Exception):
-    """A number that the records do not hold; the message says which and why."""
+    """Raised for a number that the records do not hold; the message says which and why."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where claims find their numbers.
+    """The source of a claim's numbers.
 
     Attributes:
-        suite, records: what the page is of.
-        cells: the selected policies' numbers.
+        suite, records: those of the page.
+        cells: the numbers of the selected policies.
     """
 
     suite: Suite
@@ -54,11 +54,11 @@ class Source:
         return next(costs for known, costs in self.suite.grids if known == dataset)
 
     def expected(self, places: Sequence[tuple[str, str]]) -> int:
-        """Seeds that the suite asks for, at least."""
+        """The smallest number of seeds that the suite requests for these data sets."""
         return min(self.suite.seed_count(dataset) for dataset, _ in places)
 
     def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
-        """Of the splits of each data set; see `bench_analysis.summary.overlap`."""
+        """The overlap of the splits of each data set; see `bench_analysis.summary.overlap`."""
         return [self._overlaps[place] for place in places]
 
     @cached_property
@@ -71,7 +71,7 @@ class Source:
         """The confidence threshold p̂ of a data set's records.
 
         Raises:
-            Missing: nothing is refused there, or there is no record.
+            Missing: the data set has no reject option, or no records.
         """
         for (its, _, _), names in self.records.trials.items():
             if its == dataset:
@@ -124,7 +124,7 @@ class Source:
         return seeds, values
 
     def _averaged(self, check: Any, place: tuple[str, str], name: str) -> tuple[NDArray[np.int64], Numbers]:
-        """The mean of several metrics by seed, each of its own row, over the seeds that all of them have."""
+        """The mean of several metrics by seed, each read from its own row, over the seeds that all rows have."""
         rows = check.rows.get(name, [name] * len(check.averaged))
         parts = [
             self.by_seed(check.model_copy(update={"metric": metric, "averaged": [], "rows": {}}), place, row)
@@ -151,11 +151,12 @@ class Source:
         return quality_within(self.records, frame, quality, check.within, check.reading, check.cost)
 
     def read_at(self, check: Any, place: tuple[str, str]) -> float:
-        """Where a check with ``matched`` is read: at its value, or above it where all that it compares have policies.
+        """The value at which a check with ``matched`` is read: its own, or a larger one if a family needs it.
 
-        Where a policy that every family has besides its own (``full``) begins the curve, a method may have none of its
-        own at the value on some split. What is read there is a lottery over the full model and its first policy, which
-        says nothing of the method. So the least value is taken from which on each family, on every split, has one.
+        If the full model (``full``), which every family contains, begins the curve, a method may have no policy of its
+        own at the value on some split. The curve there is a lottery over the full model and the method's first policy,
+        which says nothing about the method. So the value is raised to the smallest one at which every family has its
+        own policy on every split.
         """
         match = check.matched
         if match.full is None:
@@ -168,7 +169,7 @@ class Source:
         return max([float(match.most), *starts])
 
     def _start(self, family: tuple[str, str, str], check: Any) -> float:
-        """The greatest value, over splits, of a metric at which a family's own curve begins; −∞ where there is none."""
+        """The value of a metric at which a family's own curve begins: the greatest over splits; −∞ without records."""
         key = (*family, check.metric, check.matched.metric, check.reading)
         if key not in self._starts:
             frame, metric = self._families.get(family), check.matched.metric
@@ -202,15 +203,15 @@ class Source:
         return ours[at], theirs[at_other]
 
     def identical(self, check: Any, a: str, b: str) -> bool:
-        """Whether two rows are one and the same policy on every common seed, by all metrics there are."""
+        """Whether two rows have equal values in all metrics on every common seed, that is, are the same policy."""
         return all(self.cells.identical(*place, a, b) for place in self.places(check))
 
 
 def _mostly_defined(values: Numbers, what: str, method: str, dataset: str) -> None:
-    """What is undefined is rarely so at random: on half of the seeds or more, the rest speaks for nothing.
+    """Refuse a quantity that is undefined on half of the seeds or more, since undefined values are rarely random.
 
     Raises:
-        Missing: it is.
+        Missing: it is undefined on at least half of the seeds.
     """
     undefined = int((~np.isfinite(values)).sum())
     if 2 * undefined >= len(values):
@@ -218,7 +219,7 @@ def _mostly_defined(values: Numbers, what: str, method: str, dataset: str) -> No
 
 
 def _quantity_in(check: Any, info: dict[str, Any]) -> float | None:
-    """The quantity; NaN where the record says that it is undefined, None where it does not have it."""
+    """The quantity of a record; NaN if the record marks it as undefined, None if the record lacks it."""
     if check.diagnostic:
         if check.diagnostic not in info["diagnostics"]:
             return None
@@ -237,16 +238,16 @@ def _number(value: Any) -> float | None:
 
 
 def _placed(info: dict[str, Any], series: str, at: int) -> float | None:
-    """A series at a place, or its last number when it stopped before."""
+    """The value of a series at an index, or its last value if it is shorter."""
     numbers = info["history"].get(series)
     return _number(numbers[min(at, len(numbers) - 1)]) if numbers else None
 
 
 def plain(source: Source, check: Any, method: str, splits: int | None = None) -> Estimate:
-    """Mean over data sets of a method's means over seeds, or on one data set its median over seeds.
+    """Mean over data sets of a method's means over seeds; or, on one data set, the median over seeds.
 
     Args:
-        splits: give the interval for the mean of so many further splits, instead of that of the mean.
+        splits: return the prediction interval for the mean of so many further splits instead of the mean's interval.
     """
     places = source.places(check)
     cells = [source.by_seed(check, place, method)[1] for place in places]
@@ -260,7 +261,7 @@ def plain(source: Source, check: Any, method: str, splits: int | None = None) ->
 
 
 def difference(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
-    """Mean over data sets of the mean paired difference, ``method`` − ``against``; as `plain`."""
+    """Mean over data sets of the mean paired difference, ``method`` − ``against``; arguments as for `plain`."""
     places = source.places(check)
     cells = [_gap(*source.paired(check, place, method, against)) for place in places]
     estimate = mean_estimate(cells, source.overlaps(places))
@@ -270,14 +271,14 @@ def difference(source: Source, check: Any, method: str, against: str, splits: in
 
 
 def _gap(a: Numbers, b: Numbers) -> Numbers:
-    """a − b; numbers that are equal up to rounding are equal."""
-    apart = a - b
+    """a − b; 0 for numbers that are equal up to rounding."""
+    gap = a - b
     size = np.maximum(np.abs(a), np.abs(b))
-    return np.where(np.abs(apart) <= _EQUAL * size, 0.0, apart)
+    return np.where(np.abs(gap) <= _EQUAL * size, 0.0, gap)
 
 
 def ratio(source: Source, check: Any, method: str, against: str, splits: int | None = None) -> Estimate:
-    """Mean over data sets of the ratio of means; as `plain`.
+    """Mean over data sets of the ratio of means; arguments as for `plain`.
 
     Raises:
         Missing: the records do not hold it, or ``against`` is zero somewhere.

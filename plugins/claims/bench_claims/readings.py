@@ -1,8 +1,8 @@
-"""A family of policies at a budget, in two readings: the best policy within it, or a lottery over two of them.
+"""Reads the quality of a family of policies at a budget: of the best policy within it, or of a lottery over two.
 
-*Steps*: of the policies whose validation cost is within the budget the best on validation. *Hull*: a policy may also be
-drawn at random for each row, see `bench_analysis.lottery`. Which policies are drawn, and how often each, is
-decided on validation; what they cost and are worth is measured on the test part.
+*Steps*: the best policy on validation among those whose validation cost is within the budget. *Hull*: a policy may also
+be drawn at random for each row, see `bench_analysis.lottery`. The policies and their probabilities are
+chosen on validation; cost and quality are measured on the test part.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _ROUNDING = 1e-9
 def quality_within(
     records: Records, frame: pd.DataFrame, quality: Quality, budget: float, reading: Reading, cost: str = "cost"
 ) -> tuple[NDArray[np.int64], Numbers]:
-    """Test quality of one method's family within a budget, by seed; NaN where a seed can afford nothing.
+    """Test quality of one method's family within a budget, by seed; NaN for a seed without an affordable policy.
 
     Args:
         frame: the method's done policies on one data set.
-        quality: what is measured.
+        quality: the metric of quality.
         budget: share of the price of all features (of the largest cost, for another ``cost``).
         reading: ``steps`` or ``hull``.
 
@@ -63,24 +63,25 @@ def quality_matched(
 ) -> tuple[NDArray[np.int64], Numbers]:
     """Test quality of one method's family where a metric reaches a value on the test part, by seed.
 
-    Which policies are on the curve is decided on validation, as for `quality_within`: those that none beats there in
-    both the metric and the quality, and of them the corners of the hull if lotteries are meant. Along the curve, from
-    the least of the metric to the greatest, the quality is read where the metric *on the test part* first passes the
-    value: of the last policy before (``steps``), or of the lottery over it and the next that has the value exactly
-    (``hull``). So methods are compared at the same value, and nothing else is chosen on the test part.
+    Which policies are on the curve is decided on validation, as for `quality_within`: the Pareto-optimal policies in
+    the metric and the quality, and of these only the vertices of the hull for lotteries. The curve is followed from the
+    smallest value of the metric to the greatest, up to the point where the metric *on the test part* first exceeds the
+    value. The result is the quality of the last policy before (``steps``), or of the lottery over it and the next
+    policy that has exactly this value (``hull``). So methods are compared at the same value, and nothing else is chosen
+    on the test part.
 
     Args:
         frame: the method's done policies on one data set.
-        quality: what is measured.
+        quality: the metric of quality.
         spent: the metric, of which less is better.
         most: its value.
         reading: ``steps`` or ``hull``.
-        full: (metric, quality) of a policy that is in every family; where it has the least of the metric the curve
-            begins with it, though another one may equal it on validation.
+        full: (metric, quality) of the full model, which every family contains. If no policy has less of the metric on
+            validation, the curve begins with it, even if another policy is equal there.
 
     Returns:
-        Seeds, ascending, and their numbers; the last policy's where the curve ends before the value, NaN where it
-        begins behind.
+        Seeds, ascending, and their numbers; the last policy's if the curve ends below the value, NaN if it begins
+        above.
     """
     seeds, qualities = [], []
     for seed, front in _matched_curves(frame, quality, spent, reading, full):
@@ -114,14 +115,14 @@ def _matched_curves(
     of_row = frame["seed"].to_numpy()[known]
     for seed in np.unique(of_row):
         own = table[known][of_row == seed]
-        whole = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
-        own = np.vstack([whole, own])
+        full_model = np.array([] if full is None else [full[0], full[0], full[1], full[1]]).reshape(-1, 4)
+        own = np.vstack([full_model, own])
         front = own[step_front(np.zeros(len(own), dtype=np.int64), own[:, 0], sign * own[:, 2])]
         if reading == "hull":
             front = front[hull(front[:, 0], sign * front[:, 2])]
-        # A policy may have the full model's value on validation, and for less; on the test part it need not.
-        if len(whole) and whole[0, 0] <= front[0, 0]:
-            front = np.vstack([whole, front])
+        # A policy that equals the full model on validation, at a lower cost, may differ from it on the test part.
+        if len(full_model) and full_model[0, 0] <= front[0, 0]:
+            front = np.vstack([full_model, front])
         yield int(seed), front
 
 

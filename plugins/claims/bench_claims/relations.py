@@ -19,7 +19,7 @@ from bench_claims.verdicts import Checked, Fact, Unit, Verdict, all_of, compared
 __all__ = ["SAME_POLICY", "check_dominance", "check_extreme", "check_order"]
 
 SAME_POLICY = "are one and the same policy on every split"
-"""Why two rows that are equal in every metric are not compared: the relation would hold, or not, by identity."""
+"""Why two rows that are equal in every metric are not compared: identity alone would decide the relation."""
 
 
 def _means(source: Source, claim: Any, methods: Sequence[str]) -> tuple[list[tuple[str, Estimate]], list[str]]:
@@ -56,7 +56,7 @@ def check_order(source: Source, claim: OrderCheck, unit: Unit) -> Checked:
 
 
 def _with_gaps(verdict: Verdict, missing: Sequence[str]) -> Verdict:
-    """What is there can contradict; only with all of it can a claim hold."""
+    """The verdict given that some records are missing: it may be ``contradicted``, but not ``holds``."""
     return "cannot be told" if missing and verdict == "holds" else verdict
 
 
@@ -71,7 +71,7 @@ def check_extreme(source: Source, claim: ExtremeCheck, unit: Unit) -> Checked:
             facts.append(_above(source, claim, high, low))
         except Missing as error:
             missing.append(str(error))
-    # A rival that is not beaten is ahead, a tie too: the claim says highest, not among the highest.
+    # A rival that is not beaten counts as ahead, also in a tie: the claim says highest, not among the highest.
     ahead = sum(fact.verdict == "contradicted" for fact in facts)
     open_ = sum(fact.verdict == "cannot be told" for fact in facts) + len(missing)
     others = claim.place - 1
@@ -82,7 +82,7 @@ def check_extreme(source: Source, claim: ExtremeCheck, unit: Unit) -> Checked:
     else:
         verdict = "cannot be told" if open_ else "holds"
         reason = why([fact for fact in facts if fact.verdict != "contradicted"], missing)
-    # Of a place other than the first the nearest rival tells most, on whichever side it is.
+    # For a place other than the first, the nearest rival on either side is the most informative.
     shown = deciding(facts) if claim.place == 1 else _nearest(facts)
     return Checked(claim, verdict, None, None, means, unit, reason, deciding=shown)
 

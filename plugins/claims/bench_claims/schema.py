@@ -1,6 +1,6 @@
-"""``[[claims]]``: what a paper says, as data of a few kinds. Never code to evaluate.
+"""``[[claims]]``: a paper's claims as data of a few kinds, never as code to evaluate.
 
-What each kind asks of the records, and the rule of the verdicts, is in `bench_claims.claims`.
+How each kind is checked, and the rule of the verdicts, is in `bench_claims.claims`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ __all__ = [
 
 
 class ValueCheck(ComparedFields):
-    """``kind = "value"``: a method's number is the paper's.
+    """``kind = "value"``: a method's number equals the paper's, or is above or below it.
 
     Attributes:
         value: the number, or ``"threshold"`` for the data set's confidence threshold p̂ (with a relation).
-        form: ``one-minus`` shows and checks 1 − the quantity (rejected instead of covered).
+        form: ``one-minus`` checks 1 − the quantity (rejected instead of covered).
     """
 
     takes_median = True
@@ -57,8 +57,8 @@ class RatioCheck(ComparedFields):
     """``kind = "ratio"``: mean of ``method`` over mean of ``against``, data set by data set.
 
     Attributes:
-        form: ``one-minus`` for "so much below", ``minus-one`` for "so much above".
-        against_dataset: the data set that ``against`` is taken of, where it is another one with the same splits.
+        form: ``one-minus`` (1 − ratio) for "x % below", ``minus-one`` (ratio − 1) for "x % above".
+        against_dataset: the data set of ``against``, if it is another one with the same splits.
     """
 
     takes_queries = False
@@ -81,7 +81,7 @@ class DifferenceCheck(ComparedFields):
 
 
 class OrderCheck(QuantityFields):
-    """``kind = "order"``: the methods' means stand in this order, the highest (or lowest) first."""
+    """``kind = "order"``: the methods' means are in this order, the highest (or lowest) first."""
 
     kind: Literal["order"]
     methods: Annotated[list[Name], Field(min_length=2)]
@@ -108,7 +108,7 @@ class DominanceCheck(ClaimFields):
     """``kind = "dominance"``: ``method`` dominates every method of ``against``, or none of them dominates it.
 
     Attributes:
-        objectives: metrics; when empty those of the tables (`bench_analysis.dominance`).
+        objectives: metrics; if empty, those of the tables (`bench_analysis.dominance`).
     """
 
     kind: Literal["dominance"]
@@ -124,7 +124,7 @@ Simple = Annotated[
 
 
 class ShareCheck(ClaimFields):
-    """``kind = "share"``: ``of`` holds on so many of the data sets, each by itself."""
+    """``kind = "share"``: the claim ``of`` holds on ``count`` of the data sets, each checked on its own."""
 
     kind: Literal["share"]
     of: Simple
@@ -133,9 +133,9 @@ class ShareCheck(ClaimFields):
     @model_validator(mode="after")
     def _names_data_sets_once(self) -> ShareCheck:
         if self.of.datasets or self.of.costs:
-            raise ValueError("name the data sets beside 'of', not in it")
+            raise ValueError("give 'datasets' next to 'of', not inside it")
         if self.of.standing or self.of.cause or self.of.by_construction:
-            raise ValueError("standing, cause and by_construction stand beside 'of', not in it")
+            raise ValueError("give standing, cause and by_construction next to 'of', not inside it")
         return self
 
 
@@ -156,14 +156,14 @@ CHECKS: dict[str, type[ClaimFields]] = {
 
 
 def checks_within(check: Any) -> Iterator[Any]:
-    """The check, and the one inside it when it is a share."""
+    """The check, and for a share also the check inside it."""
     yield check
     if isinstance(check, ShareCheck):
         yield check.of
 
 
 def without_kind(loc: tuple[Any, ...]) -> tuple[tuple[Any, ...], type[ClaimFields] | None]:
-    """A place in a claim without the kinds that pydantic puts into it, and the model of that kind."""
+    """The location of an error without the names of kinds that pydantic inserts, and the model of that kind."""
     if loc[:1] != ("claims",):
         return loc, None
     path, model = list(loc[:2]), None

@@ -1,4 +1,4 @@
-"""``[[claims]]`` of a suite, checked against the rest of it."""
+"""Validates ``[[claims]]`` of a suite against its other sections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["RULES"]
 
 
 def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
-    """Data sets, cost schemes and metrics of claims must be known; methods need not be (they may be to come)."""
+    """Check that the data sets, cost schemes and metrics of claims are in the suite; methods may be added later."""
     needed: dict[str, Metric] = {}
     for i, claim in enumerate(entries):
         if not claim.text.strip() or not claim.source.strip():
@@ -23,7 +23,7 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
             hint = did_you_mean(claim.standing, STANDINGS) if claim.standing else "it is needed"
             known = "'same data' (the paper's own), 'stand-in' (other data in its place), 'absent' (it cannot be had)"
             raise RequestError(
-                f"{suite.path}: claims[{i}].standing: {claim.standing!r} is none; {hint}; known: {known}"
+                f"{suite.path}: claims[{i}].standing: {claim.standing!r} is not a standing; {hint}; known: {known}"
             )
         names = claim.datasets or suite.dataset_names()
         if isinstance(claim, ShareCheck) and claim.count > len(names):

@@ -1,22 +1,21 @@
-"""Claims that cannot fail: every claim is checked once more on records that were disturbed, and has to notice.
+"""Finds claims that cannot fail: checks every claim again on perturbed records, which should change the verdict.
 
-What is disturbed could have come out so, were the method another one:
+Perturbations that another method's results could have caused:
 
-- ``names``: on each data set every method stands in another's place (so a rival in the method's), by rotating them; a
-  metric beside a constant is only given to methods that are selected by the same rule, since a cap on the cost of one
-  row is none on another's;
-- ``data``: each data set has the results of another one, under the same constraint;
-- ``validation``: within each family the validation values are dealt out anew, and once turned over, so that other
-  policies are selected, among them the worst; a cap is kept;
-- ``seeds``: on each seed the methods' results are dealt out anew, so that nothing is left between them;
-- ``mirror``: a share is its complement, a correlation has the other sign.
+- ``names``: on each data set the methods' results are rotated, so that a rival takes the place of the method. If the
+  claim compares with a constant, results only move between methods that are selected by the same rule;
+- ``data``: each data set gets the results of another one, under the same constraint;
+- ``validation``: within each family the validation values are permuted, and once reversed, so that other policies are
+  selected, including the worst; caps are still met;
+- ``seeds``: on each seed the methods' results are permuted, so that no difference between methods remains;
+- ``mirror``: shares are replaced by their complements, correlations by their negatives.
 
-What is disturbed could not have come out so, and shows that a number or a sign is read at all:
+Impossible perturbations, which show that the check reads a number or a sign at all:
 
-- ``shift``: all values are doubled, halved, or moved; ``sign``: all are turned over.
+- ``shift``: all values are doubled, halved, or moved; ``sign``: all are negated.
 
-A claim is *forced* when none of the first five changes its verdict, or when its quantity is one constant on every
-split, whatever is selected. It says nothing of the method then: it is removed, restated, or says why
+A claim is *forced* if none of the first five changes its verdict, or if its quantity is the same constant on every
+split, whichever policy is selected. Such a claim says nothing about the method: remove it, restate it, or declare why
 (``by_construction``).
 """
 
@@ -45,7 +44,7 @@ Numbers = NDArray[np.float64]
 Place = tuple[str, str]
 
 POSSIBLE = ("names", "data", "validation", "seeds", "mirror")
-"""Disturbances whose results could have come out so."""
+"""Perturbations that another method's results could have caused."""
 
 _ROTATIONS = 6
 _DRAWS = 2
@@ -53,14 +52,14 @@ _DRAWS = 2
 
 @dataclass(frozen=True)
 class Stress:
-    """What became of a claim under stress.
+    """The result of the stress test of a claim.
 
     Attributes:
-        number: its place in the suite, from 0.
-        claim: as the suite has it.
-        verdict: on the records as they are.
-        changed: disturbances that change it.
-        constant: its quantity is the same number on every split.
+        number: its index in the suite, from 0.
+        claim: the claim of the suite.
+        verdict: on the original records.
+        changed: perturbations that change the verdict.
+        constant: whether its quantity is the same number on every split.
     """
 
     number: int
@@ -71,12 +70,12 @@ class Stress:
 
     @property
     def forced(self) -> bool:
-        """Whether it could not have come out otherwise; what cannot be told is not forced."""
+        """Whether no possible perturbation changes the verdict; ``cannot be told`` is never forced."""
         if self.verdict == "cannot be told":
             return False
         if self.constant:
             return not self.changed & {"validation", "mirror"}
-        # That a number is not the paper's is not forced because some other numbers are not it, either.
+        # A contradicted number is not forced just because the perturbed numbers differ from the paper's, too.
         number = all(isinstance(check, ValueCheck | ShareCheck) for check in checks_within(self.claim))
         number = number or getattr(self.claim, "relation", "") == "="
         return not (number and self.verdict == "contradicted") and not self.changed & set(POSSIBLE)
@@ -84,19 +83,19 @@ class Stress:
 
 @dataclass(frozen=True)
 class _Disturbed(Source):
-    """Records that were disturbed.
+    """Perturbed records.
 
     Attributes:
         instead: on a data set, method → the method whose results it gets.
-        dealt: a seed of the random numbers by which results are dealt out anew on each split, or None.
-        change: of the values.
-        elsewhere: data set → the data set whose results it gets.
+        dealt: seed for permuting the methods' results on each split, or None.
+        change: function of the values.
+        others: data set → the data set whose results it gets.
     """
 
     instead: Mapping[Place, Mapping[str, str]] = field(default_factory=dict)
     dealt: int | None = None
     change: Callable[[Numbers], Numbers] | None = None
-    elsewhere: Mapping[Place, Place] = field(default_factory=dict)
+    others: Mapping[Place, Place] = field(default_factory=dict)
 
     def by_seed(self, check: Any, place: Place, method: str) -> tuple[NDArray[np.int64], Numbers]:
         seeds, values = self._swapped(check, place, method)
@@ -113,14 +112,14 @@ class _Disturbed(Source):
     def _swapped(self, check: Any, place: Place, method: str) -> tuple[NDArray[np.int64], Numbers]:
         own = super().by_seed(check, place, method)
         try:
-            there = self.elsewhere.get(place, place)
+            there = self.others.get(place, place)
             other = super().by_seed(check, there, self.instead.get(place, {}).get(method, method))
-        except Missing:  # there is no such number: the method keeps its own
+        except Missing:  # the other method lacks the number: keep the method's own
             return own
         return other if np.array_equal(own[0], other[0]) else own
 
     def _deal(self, check: Any, place: Place, method: str, seeds: NDArray[np.int64], values: Numbers) -> Numbers:
-        """The values, each of a method that is drawn for this method and seed."""
+        """The values of methods drawn at random, one for each seed."""
         rng = np.random.default_rng([self.dealt or 0, *method.encode(), *place[0].encode()])
         others = []
         for other in self.instead.get(place, {}):
@@ -137,9 +136,9 @@ class _Disturbed(Source):
 
 
 def stress_claims(suite: Suite, records: Records) -> list[Stress]:
-    """Every claim of a suite under every disturbance, in the suite's order.
+    """Check every claim of a suite under every perturbation, in the suite's order.
 
-    What is drawn at random is drawn from fixed seeds.
+    Random perturbations use fixed seeds.
     """
     cells = Cells(select(records, suite))
     source = Source(suite, records, cells)
@@ -150,7 +149,8 @@ def stress_claims(suite: Suite, records: Records) -> list[Stress]:
         for i, claim in enumerate(claims):
             if disturbance.name not in changed[i] and base[i] != "cannot be told" and disturbance.suits(claim):
                 verdict = checked(disturbance.source, claim).verdict
-                # What holds or is consistent must be able to be contradicted: that a mixture is too noisy is no answer.
+                # A claim that holds or is consistent must become contradicted; that a permutation is too noisy does not
+                # count.
                 if verdict == "contradicted" if base[i] in ("holds", "consistent") else verdict != base[i]:
                     changed[i].add(disturbance.name)
     return [
@@ -161,12 +161,13 @@ def stress_claims(suite: Suite, records: Records) -> list[Stress]:
 
 @dataclass(frozen=True)
 class _Disturbance:
-    """A way to disturb the records.
+    """One perturbation of the records.
 
     Attributes:
-        name: what it is called.
-        source: the records, disturbed.
-        constants: whether it is for metrics beside a constant, for all other claims, or (None) for all.
+        name: its name.
+        source: the perturbed records.
+        constants: whether it applies to metrics compared with a constant (True), to all other claims (False), or to all
+            (None).
     """
 
     name: str
@@ -197,7 +198,7 @@ def _disturbances(suite: Suite, records: Records, cells: Cells) -> Iterator[_Dis
     places = list(there)
     for step in (1, len(places) - 1):
         other = {place: places[(i + step) % len(places)] for i, place in enumerate(places)}
-        yield _Disturbance("data", _Disturbed(suite, records, cells, elsewhere=other), constants=False)
+        yield _Disturbance("data", _Disturbed(suite, records, cells, others=other), constants=False)
     same = {place: dict(zip(methods, methods, strict=True)) for place, methods in there.items()}
     for draw in (*range(_DRAWS), None):
         other_records = _other_validation(records, suite, draw)
@@ -211,7 +212,7 @@ def _disturbances(suite: Suite, records: Records, cells: Cells) -> Iterator[_Dis
 
 
 def _mirrored(values: Numbers) -> Numbers:
-    """Shares as their complements, correlations with the other sign; other numbers as they are."""
+    """Replace shares by their complements and correlations by their negatives; leave other numbers unchanged."""
     known = values[np.isfinite(values)]
     if not len(known) or float(np.abs(known).max()) > 1:
         return values
@@ -223,12 +224,12 @@ def _rotated(methods: list[str], step: int) -> dict[str, str]:
 
 
 def _other_validation(records: Records, suite: Suite, draw: int | None) -> Records:
-    """The records with the validation values dealt out anew among the policies of each family and grid.
+    """Permute the validation values among the policies of each family and grid.
 
-    Each metric by itself; where it has a cap, among those that keep it and among those that miss it.
+    Each metric is permuted on its own; if it has a cap, separately among policies within and above it.
 
     Args:
-        draw: seed of the random numbers; None turns the values over, so that the best gets the worst's.
+        draw: seed of the permutation; None reverses the order, so that the best policy gets the worst value.
     """
     frame = records.policies
     columns = [column for column in frame.columns if column.startswith("validation.")]
@@ -254,7 +255,7 @@ def _other_validation(records: Records, suite: Suite, draw: int | None) -> Recor
 
 
 def _is_constant(source: Source, claim: Any) -> bool:
-    """Whether a number is the same on every split of every data set, so that it is an identity of what was run."""
+    """Whether a number is the same on every split of every data set, so that the setup determines it."""
     checks = [check for check in checks_within(claim) if isinstance(check, ValueCheck | RatioCheck)]
     if not checks or len(checks) != len(list(checks_within(claim))):
         return False

@@ -1,8 +1,8 @@
-"""Verdicts: *holds*, *contradicted*, *consistent* or *cannot be told*, and how several of them become one.
+"""Verdicts: *holds*, *contradicted*, *consistent* or *cannot be told*, and how to combine several.
 
-Relations have three of them, a logic of Kleene's: what cannot be told is neither, and a conjunction is contradicted by
-one part that is, whatever the others would turn out to be. A claim and its negation are never both said to hold.
-*Consistent* is for a number of the paper alone: it lies in our interval, which is too wide to confirm it.
+The verdicts on relations form Kleene's three-valued logic, without *consistent*: one contradicted part contradicts a
+conjunction, whatever the verdicts on the others. A claim and its negation never both hold. Only a number of the paper
+can be *consistent*: it lies in our interval, but the interval is too wide to confirm it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _NEGATION: dict[Verdict, Verdict] = {
 
 @dataclass(frozen=True)
 class Fact:
-    """A part of a claim: a number in a relation to a limit.
+    """A part of a claim: an inequality between a number and a limit.
 
     Attributes:
-        verdict: of this part.
-        statement: what it is about, in plain text.
-        gap: the number that decides it, with its interval; None where it is not known.
+        verdict: the verdict on this part.
+        statement: the inequality in plain text.
+        gap: the number that decides it, with its interval; None if it is unknown.
     """
 
     verdict: Verdict
@@ -45,21 +45,20 @@ class Fact:
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim with what we found.
+    """A claim with the result of its check.
 
     Attributes:
-        claim: as the suite has it.
-        verdict: by the rule.
+        claim: the claim of the suite.
+        verdict: the verdict by the rule.
         paper: the paper's number; None for relations without one.
-        margin: what counts as "about" that number, of a claim with ``=``; else None.
-        ours: (what, number) pairs: the quantity, or the means a relation is about.
-        unit: of these numbers.
-        why: what is missing, or contradicts, in plain text; may be empty.
-        count: for shares, on how many data sets it holds, and of how many.
-        deciding: the part that decided, of a claim that has several.
-        standing: how far the data lets the verdict go: as the claim declares it, but ``same data`` where data that is
-            declared absent is there.
-        remarks: what a reader of the interval has to know.
+        margin: the margin of "about", for a claim with ``=``; otherwise None.
+        ours: (name, number) pairs: the quantity, or the means that the relation compares.
+        unit: unit of these numbers.
+        why: what is missing or contradicts, in plain text; may be empty.
+        count: for shares, the number of data sets on which it holds, and of all.
+        deciding: the part that decided, for a claim of several parts.
+        standing: the declared standing, but ``same data`` if data declared absent is available.
+        remarks: remarks on the interval for the reader.
     """
 
     claim: Any
@@ -76,16 +75,16 @@ class Checked:
 
     @property
     def least(self) -> float:
-        """The least difference that these splits tell with a power of 80 %; NaN where there is no interval."""
+        """The smallest difference that these splits detect with a power of 80 %; NaN without an interval."""
         estimate = self.deciding.gap if self.deciding else self.ours[0][1] if self.ours else None
         return float("nan") if estimate is None else estimate.detectable
 
 
 def compared(ours: Estimate, sign: str, limit: float) -> Verdict:
-    """``ours`` in the relation ``<``, ``<=``, ``>`` or ``>=`` to a limit, by its 95 % interval.
+    """Compare ``ours`` with a limit by ``<``, ``<=``, ``>`` or ``>=``, using its 95 % interval.
 
-    It holds when it does at both ends of the interval, is contradicted when at neither. Numbers that are equal up to
-    rounding are equal. Without an interval nothing can be told.
+    The relation holds if it is true at both ends of the interval, and is contradicted if it is true at neither. Numbers
+    that are equal up to rounding count as equal. Without an interval the verdict is ``cannot be told``.
     """
     if not ours.has_interval:
         return "cannot be told"
@@ -100,7 +99,7 @@ def compared(ours: Estimate, sign: str, limit: float) -> Verdict:
 
 
 def negated(verdict: Verdict) -> Verdict:
-    """The verdict on the opposite."""
+    """The verdict on the negation."""
     return _NEGATION[verdict]
 
 
@@ -115,9 +114,9 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def deciding(facts: Sequence[Fact]) -> Fact | None:
-    """The part that decides a conjunction: one that contradicts, else one that cannot be told, else the narrowest.
+    """The deciding part of a conjunction: one with the first of contradicted, cannot be told, consistent, holds.
 
-    Among several the one whose interval is the farthest on the wrong side, in half-widths.
+    Among several, it is the one whose interval is farthest on the wrong side, in half-widths.
     """
     known = [fact for fact in facts if fact.gap is not None]
     if not known:
@@ -134,7 +133,7 @@ def deciding(facts: Sequence[Fact]) -> Fact | None:
 
 
 def why(facts: Sequence[Fact], missing: Sequence[str]) -> str:
-    """What contradicts; else what is missing and what cannot be told apart."""
+    """The contradicted parts; if there are none, the missing records and the undecided parts."""
     against = [fact.statement for fact in facts if fact.verdict == "contradicted" and fact.statement]
     if against:
         return "not so: " + "; ".join(against)

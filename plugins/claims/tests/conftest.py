@@ -1,4 +1,4 @@
-"""Fixtures of the tests of claims: those of the core's."""
+"""Fixtures of the core's tests, for the tests of claims."""
 
 from __future__ import annotations
 

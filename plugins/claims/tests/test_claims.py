@@ -1,4 +1,4 @@
-"""Claims: one rule gives the verdicts, shown on numbers small enough to follow by hand."""
+"""The rule for verdicts, on numbers small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VALUES: Values = {
 }
 
 
-def told(**fields: Any) -> dict[str, Any]:
+def claim(**fields: Any) -> dict[str, Any]:
     """A claim's fields."""
     return fields
 
@@ -63,117 +63,120 @@ ABOUT = {"reason": "as the test says"}
 # e^(2.3947 ± 4.303·0.09126·√(4/3)) = [6.97, 17.26]. A's accuracy there: 0.8 ± 0.248, of one split [0.30, 1].
 NUMBERS = {
     "in the interval of one split, which is narrow enough": (
-        told(kind="value", method="A", value=14, tolerance=3, **ABOUT, **COST),
+        claim(kind="value", method="A", value=14, tolerance=3, **ABOUT, **COST),
         "holds",
     ),
     "in the interval of one split, which is too wide": (  # it is 5.1 to each side; two tenths of 14 are 2.8
-        told(kind="value", method="A", value=14, **COST),
+        claim(kind="value", method="A", value=14, **COST),
         "consistent",
     ),
-    "our own number, and still too wide an interval": (told(kind="value", method="A", value=11, **COST), "consistent"),
+    "our own number, and still too wide an interval": (claim(kind="value", method="A", value=11, **COST), "consistent"),
     "just inside an interval that is too wide": (  # 6.97 − a tenth of 6.34 is 6.34
-        told(kind="value", method="A", value=6.34, **COST),
+        claim(kind="value", method="A", value=6.34, **COST),
         "consistent",
     ),
-    "just outside it": (told(kind="value", method="A", value=6.33, **COST), "contradicted"),
+    "just outside it": (claim(kind="value", method="A", value=6.33, **COST), "contradicted"),
     "outside, but within the margin": (
-        told(kind="value", method="A", value=20, tolerance=2.8, **ABOUT, **COST),
+        claim(kind="value", method="A", value=20, tolerance=2.8, **ABOUT, **COST),
         "holds",
     ),
     "outside by more than the margin": (
-        told(kind="value", method="A", value=20, tolerance=2.6, **ABOUT, **COST),
+        claim(kind="value", method="A", value=20, tolerance=2.6, **ABOUT, **COST),
         "contradicted",
     ),
-    "outside by more than a tenth": (told(kind="value", method="A", value=20, **COST), "contradicted"),
-    "within a tenth": (told(kind="value", method="A", value=4.4, metric="cost", datasets=["Y"]), "holds"),
-    "more than a tenth off": (told(kind="value", method="A", value=4.5, metric="cost", datasets=["Y"]), "contradicted"),
+    "outside by more than a tenth": (claim(kind="value", method="A", value=20, **COST), "contradicted"),
+    "within a tenth": (claim(kind="value", method="A", value=4.4, metric="cost", datasets=["Y"]), "holds"),
+    "more than a tenth off": (
+        claim(kind="value", method="A", value=4.5, metric="cost", datasets=["Y"]),
+        "contradicted",
+    ),
     "the mean of more splits": (  # of 300: 11 ± 4.303·√(1/3 + 1/300) = [8.50, 13.50]
-        told(kind="value", method="A", value=14.9, splits=300, **COST),
+        claim(kind="value", method="A", value=14.9, splits=300, **COST),
         "holds",
     ),
     "the mean of more splits, outside": (
-        told(kind="value", method="A", value=15.1, splits=300, **COST),
+        claim(kind="value", method="A", value=15.1, splits=300, **COST),
         "contradicted",
     ),
     "a tenth of a share's complement": (
-        told(kind="value", method="A", value=0.92, metric="coverage", datasets=["Y"], tolerance=0.08, **ABOUT),
+        claim(kind="value", method="A", value=0.92, metric="coverage", datasets=["Y"], tolerance=0.08, **ABOUT),
         "holds",
     ),
     "more than a tenth of a share's complement": (
-        told(kind="value", method="A", value=0.99, metric="coverage", datasets=["Y"]),
+        claim(kind="value", method="A", value=0.99, metric="coverage", datasets=["Y"]),
         "contradicted",
     ),
     "one minus": (
-        told(kind="value", method="A", value=0.21, form="one-minus", metric="coverage", datasets=["X"]),
+        claim(kind="value", method="A", value=0.21, form="one-minus", metric="coverage", datasets=["X"]),
         "holds",
     ),
     "above p̂ on the mean only": (
-        told(kind="value", method="A", value="threshold", relation=">=", **ACCURACY),
+        claim(kind="value", method="A", value="threshold", relation=">=", **ACCURACY),
         "cannot be told",
     ),
     "below p̂ for certain": (
-        told(kind="value", method="A", value="threshold", relation="<", metric="conclusive-accuracy", datasets=["Y"]),
+        claim(kind="value", method="A", value="threshold", relation="<", metric="conclusive-accuracy", datasets=["Y"]),
         "holds",
     ),
-    "above for certain": (told(kind="value", method="A", value=8.5, relation=">", **COST), "holds"),
-    "above on the mean": (told(kind="value", method="A", value=8.6, relation=">", **COST), "cannot be told"),
-    "not above on the mean": (told(kind="value", method="A", value=13.4, relation=">", **COST), "cannot be told"),
-    "not above for certain": (told(kind="value", method="A", value=13.5, relation=">", **COST), "contradicted"),
-    "below for certain": (told(kind="value", method="A", value=13.5, relation="<", **COST), "holds"),
+    "above for certain": (claim(kind="value", method="A", value=8.5, relation=">", **COST), "holds"),
+    "above on the mean": (claim(kind="value", method="A", value=8.6, relation=">", **COST), "cannot be told"),
+    "not above on the mean": (claim(kind="value", method="A", value=13.4, relation=">", **COST), "cannot be told"),
+    "not above for certain": (claim(kind="value", method="A", value=13.5, relation=">", **COST), "contradicted"),
+    "below for certain": (claim(kind="value", method="A", value=13.5, relation="<", **COST), "holds"),
     "at the limit, which is allowed": (
-        told(kind="value", method="A", value=4, relation=">=", metric="cost", datasets=["Y"]),
+        claim(kind="value", method="A", value=4, relation=">=", metric="cost", datasets=["Y"]),
         "holds",
     ),
     "at the limit, which is not allowed": (
-        told(kind="value", method="A", value=4, relation="<", metric="cost", datasets=["Y"]),
+        claim(kind="value", method="A", value=4, relation="<", metric="cost", datasets=["Y"]),
         "contradicted",
     ),
     # A/B on X: 0.5, 11/21, 12/22; the mean ratio is 0.5238, of one split [0.43, 0.63].
-    "a ratio": (told(kind="ratio", method="A", against="B", value=0.55, tolerance=0.06, **ABOUT, **COST), "holds"),
-    "a ratio that is off": (told(kind="ratio", method="A", against="B", value=0.8, **COST), "contradicted"),
+    "a ratio": (claim(kind="ratio", method="A", against="B", value=0.55, tolerance=0.06, **ABOUT, **COST), "holds"),
+    "a ratio that is off": (claim(kind="ratio", method="A", against="B", value=0.8, **COST), "contradicted"),
     "so much below": (
-        told(kind="ratio", method="A", against="B", value=0.46, form="one-minus", tolerance=0.06, **ABOUT, **COST),
+        claim(kind="ratio", method="A", against="B", value=0.46, form="one-minus", tolerance=0.06, **ABOUT, **COST),
         "holds",
     ),
     "much more below": (
-        told(kind="ratio", method="A", against="B", value=0.8, form="one-minus", **COST),
+        claim(kind="ratio", method="A", against="B", value=0.8, form="one-minus", **COST),
         "contradicted",
     ),
     "above instead of below": (
-        told(kind="ratio", method="B", against="A", value=0.8, form="one-minus", **COST),
+        claim(kind="ratio", method="B", against="A", value=0.8, form="one-minus", **COST),
         "contradicted",
     ),
     "so much above": (
-        told(kind="ratio", method="B", against="A", value=0.91, form="minus-one", tolerance=0.3, **ABOUT, **COST),
+        claim(kind="ratio", method="B", against="A", value=0.91, form="minus-one", tolerance=0.3, **ABOUT, **COST),
         "holds",
     ),
     "a paired difference has no spread": (
-        told(kind="difference", method="A", against="B", value=0.11, **ACCURACY),
+        claim(kind="difference", method="A", against="B", value=0.11, **ACCURACY),
         "holds",
     ),
     "another difference of the same sign": (
-        told(kind="difference", method="A", against="B", value=0.12, **ACCURACY),
+        claim(kind="difference", method="A", against="B", value=0.12, **ACCURACY),
         "contradicted",
     ),
     "a difference of the other sign": (
-        told(kind="difference", method="A", against="B", value=-0.1, **ACCURACY),
+        claim(kind="difference", method="A", against="B", value=-0.1, **ACCURACY),
         "contradicted",
     ),
     "no difference where the paper has one": (
-        told(kind="difference", method="A", against="B", value=0.1, metric="coverage", datasets=["X"]),
+        claim(kind="difference", method="A", against="B", value=0.1, metric="coverage", datasets=["X"]),
         "contradicted",
     ),
     "a difference that is small enough": (
-        told(kind="difference", method="A", against="B", value=0.15, relation="<", **ACCURACY),
+        claim(kind="difference", method="A", against="B", value=0.15, relation="<", **ACCURACY),
         "holds",
     ),
     "a difference that is too great": (
-        told(kind="difference", method="A", against="B", value=0.05, relation="<", **ACCURACY),
+        claim(kind="difference", method="A", against="B", value=0.05, relation="<", **ACCURACY),
         "contradicted",
     ),
-    "the mean over data sets": (told(kind="value", method="A", metric="coverage", value=0.91), "contradicted"),
+    "the mean over data sets": (claim(kind="value", method="A", metric="coverage", value=0.91), "contradicted"),
     "the mean over data sets, within a tenth of the complement": (
-        told(kind="value", method="A", metric="coverage", value=0.892),
+        claim(kind="value", method="A", metric="coverage", value=0.892),
         "holds",
     ),
 }
@@ -186,71 +189,74 @@ def test_numbers_by_the_rule(name: str) -> None:
 
 
 RELATIONS = {
-    "an order that holds in every seed": (told(kind="order", methods=["B", "A"], **COST), "holds"),
-    "an order on the means only": (told(kind="order", methods=["A", "C"], **COST), "cannot be told"),
-    "the other order on the means only": (told(kind="order", methods=["C", "A"], **COST), "cannot be told"),
-    "an order the other way": (told(kind="order", methods=["A", "B"], **COST), "contradicted"),
+    "an order that holds in every seed": (claim(kind="order", methods=["B", "A"], **COST), "holds"),
+    "an order on the means only": (claim(kind="order", methods=["A", "C"], **COST), "cannot be told"),
+    "the other order on the means only": (claim(kind="order", methods=["C", "A"], **COST), "cannot be told"),
+    "an order the other way": (claim(kind="order", methods=["A", "B"], **COST), "contradicted"),
     "a contradicted part weighs more than an open one": (
-        told(kind="order", methods=["C", "A", "B"], **COST),
+        claim(kind="order", methods=["C", "A", "B"], **COST),
         "contradicted",
     ),
-    "lowest first": (told(kind="order", methods=["A", "B"], first="lowest", **COST), "holds"),
-    "a tie is no order": (told(kind="order", methods=["A", "B"], metric="coverage", datasets=["X"]), "contradicted"),
-    "highest of two": (told(kind="extreme", method="B", among=["A", "B"], which="highest", **COST), "holds"),
+    "lowest first": (claim(kind="order", methods=["A", "B"], first="lowest", **COST), "holds"),
+    "a tie is no order": (claim(kind="order", methods=["A", "B"], metric="coverage", datasets=["X"]), "contradicted"),
+    "highest of two": (claim(kind="extreme", method="B", among=["A", "B"], which="highest", **COST), "holds"),
     "lowest on the means": (
-        told(kind="extreme", method="C", among=["A", "B", "C"], which="lowest", **COST),
+        claim(kind="extreme", method="C", among=["A", "B", "C"], which="lowest", **COST),
         "cannot be told",
     ),
-    "not the lowest": (told(kind="extreme", method="B", among=["A", "B", "C"], which="lowest", **COST), "contradicted"),
+    "not the lowest": (
+        claim(kind="extreme", method="B", among=["A", "B", "C"], which="lowest", **COST),
+        "contradicted",
+    ),
     "not the highest alone": (
-        told(kind="extreme", method="A", among=["A", "B"], which="highest", metric="coverage", datasets=["X"]),
+        claim(kind="extreme", method="A", among=["A", "B"], which="highest", metric="coverage", datasets=["X"]),
         "contradicted",
     ),
     "second lowest on the means": (
-        told(kind="extreme", method="A", among=["A", "B", "C"], which="lowest", place=2, **COST),
+        claim(kind="extreme", method="A", among=["A", "B", "C"], which="lowest", place=2, **COST),
         "cannot be told",
     ),
     "second highest for certain": (
-        told(
+        claim(
             kind="extreme", method="A", among=["A", "B", "C"], which="highest", place=2, metric="cost", datasets=["Y"]
         ),
         "holds",
     ),
     "first, where the claim says second": (
-        told(
+        claim(
             kind="extreme", method="C", among=["A", "B", "C"], which="highest", place=2, metric="cost", datasets=["Y"]
         ),
         "contradicted",
     ),
-    "dominates in every seed": (told(kind="dominance", method="A", against=["B"], datasets=["X"]), "holds"),
-    "does not dominate": (told(kind="dominance", method="A", against=["C"], datasets=["X"]), "contradicted"),
+    "dominates in every seed": (claim(kind="dominance", method="A", against=["B"], datasets=["X"]), "holds"),
+    "does not dominate": (claim(kind="dominance", method="A", against=["C"], datasets=["X"]), "contradicted"),
     "is dominated": (
-        told(kind="dominance", method="B", against=["A"], relation="non-dominated", datasets=["X"]),
+        claim(kind="dominance", method="B", against=["A"], relation="non-dominated", datasets=["X"]),
         "contradicted",
     ),
     "is not dominated": (
-        told(kind="dominance", method="A", against=["B"], relation="non-dominated", datasets=["X"]),
+        claim(kind="dominance", method="A", against=["B"], relation="non-dominated", datasets=["X"]),
         "holds",
     ),
     "is worse in one objective, and so does not dominate": (
-        told(kind="dominance", method="C", against=["A", "B"], relation="non-dominated", datasets=["X"]),
+        claim(kind="dominance", method="C", against=["A", "B"], relation="non-dominated", datasets=["X"]),
         "holds",
     ),
-    "on one of two": (told(kind="share", count=1, of=told(kind="order", methods=["B", "A"], metric="cost")), "holds"),
+    "on one of two": (claim(kind="share", count=1, of=claim(kind="order", methods=["B", "A"], metric="cost")), "holds"),
     "on one of two, there on the means only": (
-        told(kind="share", count=1, of=told(kind="order", methods=["A", "C"], metric="cost")),
+        claim(kind="share", count=1, of=claim(kind="order", methods=["A", "C"], metric="cost")),
         "cannot be told",
     ),
     "on none, where a number is only consistent on one and not so on the other": (
-        told(kind="share", count=0, of=told(kind="value", method="A", value=14, metric="cost")),
+        claim(kind="share", count=0, of=claim(kind="value", method="A", value=14, metric="cost")),
         "cannot be told",
     ),
     "on more than it says": (
-        told(kind="share", count=0, of=told(kind="order", methods=["B", "A"], metric="cost")),
+        claim(kind="share", count=0, of=claim(kind="order", methods=["B", "A"], metric="cost")),
         "contradicted",
     ),
     "on fewer than it says": (
-        told(kind="share", count=2, of=told(kind="order", methods=["B", "A"], metric="cost")),
+        claim(kind="share", count=2, of=claim(kind="order", methods=["B", "A"], metric="cost")),
         "contradicted",
     ),
 }
@@ -261,7 +267,7 @@ def test_a_ratio_is_of_means_and_not_a_mean_of_ratios() -> None:
     values: Values = {("X", "A"): {"cost": [1, 3, 8]}, ("X", "B"): {"cost": [2, 2, 20]}}
     suite = suite_of(
         ["X"], ["A", "B"], metrics=["cost"],
-        more=claim_text(told(kind="ratio", method="A", against="B", value=0.6, relation="<", metric="cost")),
+        more=claim_text(claim(kind="ratio", method="A", against="B", value=0.6, relation="<", metric="cost")),
     )  # fmt: skip
     records = records_of(values, split="given")
     [(_, ours)] = check_claims(suite, records, Cells(select(records, suite)))[0].ours
@@ -279,7 +285,7 @@ def test_a_method_without_records_cannot_be_told_and_is_named() -> None:
     assert (found.verdict, found.why) == ("cannot be told", "no records of GM*")
 
 
-def test_what_is_there_can_refute_what_is_missing_cannot_confirm() -> None:
+def test_with_missing_records_a_claim_can_be_contradicted_but_not_hold() -> None:
     beaten = check(kind="extreme", method="B", among=["A", "B", "GM*"], which="lowest", **COST)
     assert beaten.verdict == "contradicted"
     ahead = check(kind="extreme", method="A", among=["A", "B", "GM*"], which="lowest", **COST)
@@ -287,14 +293,14 @@ def test_what_is_there_can_refute_what_is_missing_cannot_confirm() -> None:
     ordered = check(kind="order", methods=["B", "A", "GM*"], **COST)
     assert (ordered.verdict, ordered.why) == ("cannot be told", "no records of GM*")
     assert check(kind="order", methods=["A", "GM*", "B"], **COST).verdict == "contradicted"
-    open_ = check(kind="share", count=2, of=told(kind="order", methods=["B", "GM*"], metric="cost"))
+    open_ = check(kind="share", count=2, of=claim(kind="order", methods=["B", "GM*"], metric="cost"))
     assert open_.verdict == "cannot be told"
     assert "no records of GM*" in open_.why
     dominated = check(kind="dominance", method="B", against=["A", "GM*"], relation="non-dominated", datasets=["X"])
     assert dominated.verdict == "contradicted"
 
 
-def test_a_page_is_told_what_contradicts_what_is_open_and_which_pair_decides() -> None:
+def test_a_result_names_what_contradicts_what_is_open_and_which_pair_decides() -> None:
     against = check(kind="order", methods=["A", "B"], **COST)
     assert (against.verdict, against.why) == ("contradicted", "not so: A above B")
     unsure = check(kind="order", methods=["B", "A", "C"], **COST)  # A and C differ on the mean only
@@ -314,8 +320,8 @@ def test_the_least_difference_is_one_and_a_part_of_the_margin() -> None:
     assert check(kind="order", methods=["B", "A"], **COST).least == 0.0  # they differ by 10 in every seed
 
 
-def test_with_one_seed_nothing_can_be_told() -> None:
-    one = {place: {m: told[m][:1] for m in told} for place, told in VALUES.items()}
+def test_a_claim_on_one_seed_cannot_be_told() -> None:
+    one = {place: {m: values[m][:1] for m in values} for place, values in VALUES.items()}
     assert check(one, kind="order", methods=["B", "A"], **COST).verdict == "cannot be told"
     found = check(one, kind="value", method="A", value=10, **COST)
     assert (found.verdict, found.why) == ("cannot be told", NO_INTERVAL)
@@ -324,9 +330,9 @@ def test_with_one_seed_nothing_can_be_told() -> None:
 def test_two_rows_that_are_one_policy_are_not_compared() -> None:
     same = {place: VALUES[place[0], "A"] for place in VALUES}
     for fields in (
-        told(kind="dominance", method="A", against=["B"], relation="non-dominated", datasets=["X"]),
-        told(kind="order", methods=["A", "B"], **COST),
-        told(kind="extreme", method="A", among=["A", "B"], which="lowest", **COST),
+        claim(kind="dominance", method="A", against=["B"], relation="non-dominated", datasets=["X"]),
+        claim(kind="order", methods=["A", "B"], **COST),
+        claim(kind="extreme", method="A", among=["A", "B"], which="lowest", **COST),
     ):
         found = check(same, **fields)
         assert found.verdict == "cannot be told"
@@ -344,7 +350,7 @@ def test_an_accuracy_of_nothing_is_undefined_and_counted() -> None:
     assert (order.verdict, order.deciding.gap.undefined if order.deciding and order.deciding.gap else 0) == ("holds", 1)
 
 
-def test_a_quantity_that_is_undefined_on_half_of_the_seeds_tells_nothing() -> None:
+def test_a_quantity_undefined_on_half_of_the_seeds_cannot_be_told() -> None:
     silent: Values = {
         ("X", "A"): {"coverage": [0.0, 0.0, 0.5, 0.5], "conclusive-accuracy": [0.0, 0.0, 0.8, 0.8], "cost": [1] * 4}
     }
@@ -353,19 +359,19 @@ def test_a_quantity_that_is_undefined_on_half_of_the_seeds_tells_nothing() -> No
     assert "undefined on 2 of 4 seeds" in found.why
 
 
-def test_the_records_code_for_undefined_is_no_number() -> None:
+def test_the_records_code_for_undefined_is_not_averaged() -> None:
     found = by_the_fit(kind="value", series="share", at=0, undefined=0.1, value=1.0)
     assert "undefined on 3 of 3 seeds" in found.why
 
 
-def test_absent_data_that_is_there_after_all_is_the_same_data() -> None:
+def test_data_declared_absent_that_has_records_is_the_same_data() -> None:
     assert check(kind="order", methods=["B", "A"], standing="absent", **COST).standing == "same data"
     nothing = {("Y", "A"): VALUES["Y", "A"]}
     assert check(nothing, kind="order", methods=["B", "A"], standing="absent", **COST).standing == "absent"
     assert check(kind="order", methods=["B", "A"], standing="stand-in", **COST).standing == "stand-in"
 
 
-def test_pairs_are_formed_by_seed_not_by_place() -> None:
+def test_pairs_are_formed_by_seed_and_not_by_position() -> None:
     values = {("X", "A"): {"cost": [1.0, 5.0, 9.0]}, ("X", "B"): {"cost": [2.0, 6.0, 10.0]}}
     records = [record_of("X", "A", s, {"cost": v}, split="given") for s, v in enumerate(values["X", "A"]["cost"])]
     records += [
@@ -373,7 +379,7 @@ def test_pairs_are_formed_by_seed_not_by_place() -> None:
     ]
     suite = suite_of(
         ["X"], ["A", "B"], metrics=["cost"],
-        more=claim_text(told(kind="difference", method="B", against="A", value=1, metric="cost")),
+        more=claim_text(claim(kind="difference", method="B", against="A", value=1, metric="cost")),
     )  # fmt: skip
     table = tabulate(labelled(records))
     found = check_claims(suite, table, Cells(select(table, suite)))[0]
@@ -381,7 +387,7 @@ def test_pairs_are_formed_by_seed_not_by_place() -> None:
     assert (found.ours[0][1].low, found.ours[0][1].high, found.ours[0][1].seeds) == (1.0, 1.0, 2)
 
 
-def test_lying_in_a_wide_interval_confirms_nothing() -> None:
+def test_a_number_in_a_wide_interval_is_consistent_and_not_confirmed() -> None:
     for value in (0.6, 0.8):  # ours is 0.8, of one split 0.3 to 1
         found = check(kind="value", method="A", value=value, **ACCURACY)
         assert (found.verdict, found.why) == ("consistent", WIDE)
@@ -389,7 +395,7 @@ def test_lying_in_a_wide_interval_confirms_nothing() -> None:
         assert re.search(r"\|\s+1 \|\s+0 \|\s+0 \|\s+1 \|\s+0 \|\s+0 \|", shown), "the fourth column: consistent"
 
 
-def test_a_median_is_shown_beside_the_interval_of_one_split() -> None:
+def test_a_median_is_shown_with_the_interval_of_one_split() -> None:
     found = by_the_fit(kind="value", diagnostic="size", statistic="median", value=12)
     ours = found.ours[0][1]
     assert (found.verdict, ours.value, ours.least, ours.most) == ("consistent", 12.0, 10.0, 5000.0)
@@ -427,40 +433,40 @@ def test_diagnostics_and_series_are_quantities_too() -> None:
 
 
 WRONG = {
-    "an unknown metric": (told(kind="value", method="A", metric="csot", value=1), "did you mean 'cost'"),
-    "an unknown data set": (told(kind="value", method="A", metric="cost", value=1, datasets=["Z"]), "no data set 'Z'"),
-    "an unknown kind": (told(kind="vlue", method="A"), "did you mean 'value'"),
-    "an unknown key": (told(kind="value", method="A", metric="cost", valu=1), "did you mean 'value'"),
-    "two quantities": (told(kind="value", method="A", metric="cost", diagnostic="d", value=1), "exactly one of"),
-    "over without a series": (told(kind="value", method="A", metric="cost", over="b", value=1), "needs a 'series'"),
-    "no standing": (told(kind="value", method="A", metric="cost", value=1, standing=""), "it is needed"),
+    "an unknown metric": (claim(kind="value", method="A", metric="csot", value=1), "did you mean 'cost'"),
+    "an unknown data set": (claim(kind="value", method="A", metric="cost", value=1, datasets=["Z"]), "no data set 'Z'"),
+    "an unknown kind": (claim(kind="vlue", method="A"), "did you mean 'value'"),
+    "an unknown key": (claim(kind="value", method="A", metric="cost", valu=1), "did you mean 'value'"),
+    "two quantities": (claim(kind="value", method="A", metric="cost", diagnostic="d", value=1), "exactly one of"),
+    "over without a series": (claim(kind="value", method="A", metric="cost", over="b", value=1), "needs a 'series'"),
+    "no standing": (claim(kind="value", method="A", metric="cost", value=1, standing=""), "it is needed"),
     "an unknown standing": (
-        told(kind="value", method="A", metric="cost", value=1, standing="same-data"),
+        claim(kind="value", method="A", metric="cost", value=1, standing="same-data"),
         "did you mean 'same data'",
     ),
     "a tolerance without a reason": (
-        told(kind="value", method="A", metric="cost", value=1, tolerance=0.5),
+        claim(kind="value", method="A", metric="cost", value=1, tolerance=0.5),
         "go together",
     ),
-    "a number about 0": (told(kind="value", method="A", metric="cost", value=0), "no tenth of 0"),
+    "a number about 0": (claim(kind="value", method="A", metric="cost", value=0), "no tenth of 0"),
     "an unknown kind of cause": (
-        told(kind="value", method="A", metric="cost", value=1, cause=told(kind="bad luck", text="it rained")),
+        claim(kind="value", method="A", metric="cost", value=1, cause=claim(kind="bad luck", text="it rained")),
         "claims[0].cause.kind",
     ),
-    "code": (told(kind="value", method="A", metric="cost", value="__import__('os')"), "claims[0].value"),
+    "code": (claim(kind="value", method="A", metric="cost", value="__import__('os')"), "claims[0].value"),
     "a share of more than all": (
-        told(kind="share", count=3, of=told(kind="order", methods=["A", "B"], metric="cost")),
+        claim(kind="share", count=3, of=claim(kind="order", methods=["A", "B"], metric="cost")),
         "there are 2 data sets",
     ),
     "a wrong key in a share": (
-        told(kind="share", count=1, of=told(kind="order", method=["A", "B"], metric="cost")),
+        claim(kind="share", count=1, of=claim(kind="order", method=["A", "B"], metric="cost")),
         "claims[0].of",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_claims_are_refused_with_place_and_hint(name: str) -> None:
+def test_invalid_claims_are_refused_with_location_and_hint(name: str) -> None:
     fields, said = WRONG[name]
     with pytest.raises(RequestError) as caught:
         check(**fields)
@@ -475,7 +481,7 @@ def test_a_claim_needs_its_sentence_and_its_source() -> None:
 
 
 def test_the_intervals_of_random_splits_are_those_of_the_tables() -> None:
-    text = claim_text(told(kind="value", method="A", value=11, relation="<", **COST))
+    text = claim_text(claim(kind="value", method="A", value=11, relation="<", **COST))
     suite = suite_of(["X", "Y"], ["A", "B", "C"], more=text)
     records = records_of(VALUES)
     cells = Cells(select(records, suite))
@@ -490,8 +496,8 @@ RANKED: Values = {("X", "A"): {"precision@5": [0.50, 0.51, 0.52]}, ("X", "B"): {
 P5 = {"metric": "precision@5", "datasets": ["X"]}
 
 
-def test_one_split_of_given_queries_allows_for_other_queries() -> None:
-    value = told(kind="value", method="A", value=0.51, **P5)
+def test_the_interval_for_a_fixed_test_part_allows_for_other_queries() -> None:
+    value = claim(kind="value", method="A", value=0.51, **P5)
     unsaid = check(RANKED, **value)
     assert (unsaid.verdict, unsaid.why, unsaid.remarks) == ("cannot be told", NO_QUERIES, [QUERIES])
     # Between splits ±4.303·0.01·√(4/3) = 0.0497; of 50 queries another 1.96·√(2·0.51·0.49/50) = 0.196.
@@ -501,17 +507,17 @@ def test_one_split_of_given_queries_allows_for_other_queries() -> None:
     [(_, made)] = few.ours
     assert (made.low, made.high) == pytest.approx((0.308, 0.712), abs=1e-3)
     assert check(RANKED, queries=5000, **value).verdict == "holds"
-    apart = told(kind="difference", method="A", against="B", value=0.5, **P5)
-    assert check(RANKED, queries=5000, **apart).verdict == "contradicted"
-    assert check(RANKED, queries=50, **apart).verdict == "consistent", "by ±0.39"
+    difference = claim(kind="difference", method="A", against="B", value=0.5, **P5)
+    assert check(RANKED, queries=5000, **difference).verdict == "contradicted"
+    assert check(RANKED, queries=50, **difference).verdict == "consistent", "by ±0.39"
 
 
-def test_a_relation_on_given_queries_says_that_it_is_about_these() -> None:
+def test_a_relation_on_a_fixed_test_part_is_marked_as_about_its_queries() -> None:
     order = check(RANKED, kind="order", methods=["A", "B"], **P5)
     assert (order.verdict, order.remarks) == ("holds", [QUERIES])
 
 
-def test_a_mean_of_several_metrics_is_of_the_row_for_each() -> None:
+def test_a_mean_of_several_metrics_takes_each_from_its_own_row() -> None:
     # On X by seed: A's cost and B's features, halved: (10 + 2, 12 + 6, 17 + 7) / 2 = 6, 9, 12. C's own: 20, 24, 22.
     values: Values = {
         ("X", "A"): {"cost": [10, 12, 17], "features": [90, 90, 90]},
@@ -538,6 +544,6 @@ def test_a_mean_of_several_metrics_is_of_the_row_for_each() -> None:
         ({"averaged": ["cost", "featurs"]}, "did you mean 'features'"),
     ],
 )
-def test_a_mean_that_makes_no_sense_is_refused(fields: dict[str, Any], said: str) -> None:
+def test_an_invalid_mean_of_metrics_is_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(RequestError, match=said):
         check(kind="order", methods=["A", "B"], **fields)

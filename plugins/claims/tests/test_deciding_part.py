@@ -1,4 +1,4 @@
-"""Which part of a claim decides it, where the parts have intervals of different widths."""
+"""Which part decides a claim if the parts have intervals of different widths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fact(verdict: Verdict, value: float, half: float) -> Fact:
         ("contradicted", (-1.0, 0.1), (-2.0, 1.0)),  # −10, and −2
     ],
 )
-def test_the_part_that_decides_is_the_farthest_on_the_wrong_side_in_half_widths(
+def test_the_deciding_part_is_the_farthest_on_the_wrong_side_in_half_widths(
     verdict: Verdict, decides: tuple[float, float], other: tuple[float, float]
 ) -> None:
     expected = fact(verdict, *decides)

@@ -1,4 +1,4 @@
-"""Lotteries over two policies: chosen on validation, measured on the test part; by hand and against brute force."""
+"""Lotteries over two policies: chosen on validation, measured on test; checked by hand and by brute force."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Policy = tuple[float, float, float]
 """Cost share on both parts, accuracy on validation, accuracy on the test part."""
 
 FAMILY: list[Policy] = [(0.1, 0.5, 0.6), (0.3, 0.6, 0.9), (0.5, 0.9, 0.8), (0.8, 0.85, 1.0)]
-"""The second is below the line from the first to the third on validation; the fourth is beaten there."""
+"""On validation the second is below the line from the first to the third, and the fourth is dominated."""
 
 
 def records_of(families: dict[str, list[list[Policy]]]) -> Records:
@@ -53,14 +53,14 @@ def within(budget: float, reading: Any, family: list[Policy] = FAMILY, metric: s
     return float(values[0])
 
 
-def test_a_lottery_mixes_the_corners_of_the_hull_on_validation_and_counts_on_test() -> None:
+def test_a_lottery_mixes_vertices_of_the_validation_hull_and_is_measured_on_test() -> None:
     assert within(0.3, "steps") == 0.9
     assert within(0.3, "hull") == pytest.approx((0.6 + 0.8) / 2)
     assert within(0.4, "hull") == pytest.approx(0.25 * 0.6 + 0.75 * 0.8)
-    assert within(1.0, "steps") == within(1.0, "hull") == 0.8  # the fourth is better on the test part only
+    assert within(1.0, "steps") == within(1.0, "hull") == 0.8  # the fourth is better only on the test part
 
 
-def test_what_cannot_be_afforded_is_undefined() -> None:
+def test_quality_below_the_cheapest_policy_is_undefined() -> None:
     for reading in ("steps", "hull"):
         assert math.isnan(within(0.05, reading))
 
@@ -74,7 +74,7 @@ POINTS = st.lists(
 
 
 @given(POINTS, st.floats(0, 1))
-def test_no_lottery_over_any_two_policies_is_better_on_validation(points: list[tuple[int, int]], budget: float) -> None:
+def test_no_lottery_over_two_policies_is_better_on_validation(points: list[tuple[int, int]], budget: float) -> None:
     # With test equal to validation the hull's value is the best that any mixture can have within the budget.
     family = [(x / 40, y / 40, y / 40) for x, y in points]
     best = max((y for x, y, _ in family if x <= budget), default=math.nan)
@@ -87,7 +87,7 @@ def test_no_lottery_over_any_two_policies_is_better_on_validation(points: list[t
 
 
 @given(POINTS)
-def test_the_area_of_lotteries_is_that_under_their_curve(points: list[tuple[int, int]]) -> None:
+def test_the_area_of_lotteries_is_the_area_under_their_curve(points: list[tuple[int, int]]) -> None:
     rising: list[tuple[float, float]] = []
     for x, y in sorted(points):
         if not rising or y / 40 > rising[-1][1]:
@@ -134,7 +134,7 @@ CURVE = [
     (0.7, 0.7, 0.4, 1.0),
 ]
 """Cost share and accuracy on validation, then on the test part. On validation the second is below the line from the
-first to the third, and the last is beaten; on the test part costs differ."""
+first to the third, and the last is dominated; on the test part costs differ."""
 
 
 def family_of(policies: list[tuple[float, float, float, float]], method: str = "m", seed: int = 0) -> Any:
@@ -155,21 +155,21 @@ def matched(most: float, reading: Any, full: list[float] | None = None, policies
     return float(values[0])
 
 
-def test_a_curve_is_read_where_the_test_part_reaches_the_value() -> None:
+def test_a_curve_is_read_at_the_value_of_the_metric_on_the_test_part() -> None:
     assert matched(0.32, "steps") == matched(0.32, "hull") == 0.6
-    assert matched(0.4, "steps") == 0.6  # the last has this cost and accuracy 1 here, but was beaten on validation
+    assert matched(0.4, "steps") == 0.6  # the last has this cost and accuracy 1 here, but is dominated on validation
     assert matched(0.41, "hull") == pytest.approx(0.75)
     assert matched(0.2, "steps") == 1.0  # the second is on the steps of validation, not on its hull
     assert matched(0.22, "hull") == pytest.approx(0.5)
     assert matched(0.9, "steps") == matched(0.9, "hull") == 0.9
 
 
-def test_a_curve_that_begins_beyond_the_value_needs_the_full_model() -> None:
+def test_below_a_curves_first_policy_the_full_model_is_needed() -> None:
     assert math.isnan(matched(0.06, "steps"))
     assert math.isnan(matched(0.06, "hull"))
     assert matched(0.06, "steps", full=[0.0, 0.3]) == 0.3
     assert matched(0.06, "hull", full=[0.0, 0.3]) == pytest.approx(0.35)
-    # On validation it differs as little as the full model; on the test part it does not.
+    # It equals the full model on validation, but not on the test part.
     equal = [(0.0, 0.9, 0.2, 0.9)]
     assert math.isnan(matched(0.1, "hull", policies=equal))
     assert matched(0.1, "hull", full=[0.0, 0.3], policies=equal) == pytest.approx(0.6)
@@ -177,7 +177,7 @@ def test_a_curve_that_begins_beyond_the_value_needs_the_full_model() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 30)), min_size=1, max_size=7), st.floats(0.02, 1))
-def test_with_equal_parts_a_matched_value_is_the_one_within_it(points: list[tuple[int, int]], most: float) -> None:
+def test_matched_and_within_agree_if_validation_equals_test(points: list[tuple[int, int]], most: float) -> None:
     policies = [(x / 30, y / 30, x / 30, y / 30) for x, y in points]
     for reading in ("steps", "hull"):
         records = tabulate(labelled([family_of(policies)]))
@@ -199,12 +199,12 @@ reading = "steps"
 """
 
 
-def test_a_claim_compares_methods_at_the_same_value_not_at_their_rows() -> None:
-    # The rows are the first policies: a's is the more accurate one. At a cost of 0.2 it is b's.
+def test_matched_claims_compare_methods_at_the_same_value_and_not_at_selected_rows() -> None:
+    # The selected rows are the first policies, and a's is more accurate. At a cost of 0.2, b is more accurate.
     a = [(0.9, 0.9, 0.9, 0.9), (0.1, 0.4, 0.2, 0.4)]
     b = [(0.1, 0.6, 0.2, 0.6)]
-    told = [family_of(policies, m, seed) for m, policies in (("a", a), ("b", b)) for seed in (0, 1)]
-    records = tabulate(labelled(told))
+    families = [family_of(policies, m, seed) for m, policies in (("a", a), ("b", b)) for seed in (0, 1)]
+    records = tabulate(labelled(families))
     metrics = ["accuracy", "cost-share"]
     rows = MATCHED.replace('matched = { metric = "cost-share", most = 0.2 }\nreading = "steps"', "")
     for text, verdict in ((MATCHED, "contradicted"), (rows, "holds")):
@@ -213,13 +213,13 @@ def test_a_claim_compares_methods_at_the_same_value_not_at_their_rows() -> None:
 
 
 @pytest.mark.parametrize("reading", ["steps", "hull"])
-def test_a_claim_is_read_where_every_family_has_policies_on_every_split(reading: str) -> None:
-    # b is ahead of a wherever both have policies. At 0.2 b has none of its own; what is read there is a lottery over
-    # its first policy and the full model, which here has accuracy 0 at no cost, so that a seems ahead.
+def test_a_claim_is_read_at_a_value_where_every_family_has_policies_on_every_split(reading: str) -> None:
+    # b is ahead of a wherever both have policies. At 0.2 b has no policy of its own; its curve there is a lottery over
+    # its first policy and the full model, which here has accuracy 0 at no cost, so that a seems to be ahead.
     a = [(0.1, 0.4, 0.1, 0.4), (0.2, 0.42, 0.15, 0.42)]
     b = [[(0.1, 0.5, 0.3, 0.5), (0.4, 0.6, 0.6, 0.512)], [(0.1, 0.5, 0.35, 0.5), (0.4, 0.7, 0.7, 0.6)]]
-    told = [family_of(a, "a", seed) for seed in (0, 1)] + [family_of(own, "b", seed) for seed, own in enumerate(b)]
-    records = tabulate(labelled(told))
+    families = [family_of(a, "a", seed) for seed in (0, 1)] + [family_of(own, "b", seed) for seed, own in enumerate(b)]
+    records = tabulate(labelled(families))
     text = MATCHED.replace("most = 0.2", "most = 0.2, full = [0.0, 0.0]").replace("steps", reading)
     suite = suite_of(["X"], ["a", "b"], 2, metrics=["accuracy", "cost-share"], threshold=None, more=text)
     [found] = check_claims(suite, records, Cells(select(records, suite)))
@@ -246,6 +246,6 @@ def test_a_claim_is_read_where_every_family_has_policies_on_every_split(reading:
         (MATCHED.replace("cost-share", "cost-shar"), "cost-share"),
     ],
 )
-def test_a_match_that_makes_no_sense_is_refused(wrong: str, said: str) -> None:
+def test_an_invalid_match_is_refused(wrong: str, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         suite_of(["X"], ["a", "b"], 2, metrics=["accuracy"], more=wrong)

@@ -1,4 +1,4 @@
-"""The stress of claims finds those that cannot fail; in the suites here none is left without saying so."""
+"""The stress test finds claims that cannot fail; in the published suites all of those declare it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_relation_between_rows_notices_that_names_are_exchanged() -> None:
     assert "names" in found.changed
 
 
-def test_a_number_of_its_own_notices_that_it_is_turned_over() -> None:
+def test_a_number_of_one_method_notices_reversed_values() -> None:
     found = stressed('kind = "value"\nmethod = "A"\nmetric = "conclusive-accuracy"\nrelation = ">"\nvalue = 0.7')
     assert (found.verdict, found.forced) == ("holds", False)
     assert "mirror" in found.changed
@@ -59,23 +59,23 @@ def test_a_constant_is_forced() -> None:
     assert (found.verdict, found.constant, found.forced) == ("holds", True, True)
 
 
-def test_a_limit_that_no_policy_and_no_rival_reaches_is_forced() -> None:
+def test_a_limit_that_no_policy_or_rival_reaches_is_forced() -> None:
     found = stressed('kind = "value"\nmethod = "A"\nmetric = "cost"\nrelation = "<"\nvalue = 450.0')
     assert (found.verdict, found.constant, found.forced) == ("holds", False, True)
     assert found.changed <= {"shift", "sign"}
 
 
-def test_a_tie_is_forced_and_says_so_of_a_contradiction() -> None:
+def test_a_claim_contradicted_by_a_tie_is_forced() -> None:
     found = stressed('kind = "order"\nmethods = ["A", "B"]\nmetric = "coverage"')
     assert (found.verdict, found.forced) == ("contradicted", True)
 
 
-def test_what_cannot_be_told_is_not_forced() -> None:
+def test_a_claim_that_cannot_be_told_is_not_forced() -> None:
     found = stressed('kind = "order"\nmethods = ["A", "D"]\nmetric = "cost"')
     assert (found.verdict, found.forced) == ("cannot be told", False)
 
 
-def test_other_policies_are_selected_when_validation_is_dealt_out_anew() -> None:
+def test_permuted_validation_values_select_other_policies() -> None:
     # Two policies: validation prefers the accurate one on every seed; only selection makes the claim hold.
     records = []
     for seed in range(3):
@@ -98,14 +98,14 @@ def test_other_policies_are_selected_when_validation_is_dealt_out_anew() -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_no_published_claim_is_forced_without_saying_so(name: str) -> None:
+def test_no_published_claim_is_forced_without_declaring_it(name: str) -> None:
     suite = load_suite(HOME / "suites" / f"{name}.toml", load_registry())
     records = Committed(HOME / "leaderboard" / name, suite.needed_metrics()).whole
     assert records is not None
     assert [one.claim.text for one in silent(stress_claims(suite, records))] == []
 
 
-def test_the_command_lists_what_is_forced_and_fails(bench: Bench) -> None:
+def test_the_command_lists_forced_claims_and_fails(bench: Bench) -> None:
     forced = '[[claims]]\ntext = "It costs little."\nsource = "p. 1"\nstanding = "same data"\nkind = "value"\n'
     forced += 'method = "slopes"\nmetric = "cost"\nrelation = "<"\nvalue = 1e6\n'
     suite = bench.suite(QUICK + forced)

@@ -1,4 +1,4 @@
-"""What the rule of verdicts promises for any numbers: coverage, negation, and that a large enough shift decides."""
+"""Properties of the verdicts for any numbers: coverage, negation, and that a large enough shift decides."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def test_a_relation_and_its_opposite_have_opposite_verdicts(values: list[float],
         ("<=", "cannot be told", "holds"),
     ],
 )
-def test_an_interval_that_ends_at_the_limit_counts_it_where_equality_is_allowed(
-    sign: str, above: str, below: str
-) -> None:
+def test_an_interval_may_end_at_the_limit_if_equality_is_allowed(sign: str, above: str, below: str) -> None:
     assert compared(Estimate(3.5, low=3.0, high=4.0), sign, 3.0) == above
     assert compared(Estimate(2.5, low=2.0, high=3.0), sign, 3.0) == below
 
@@ -58,11 +56,11 @@ def test_a_large_enough_shift_decides_either_way(values: list[float], limit: flo
 
 
 @given(st.lists(st.sampled_from(["holds", "contradicted", "consistent", "cannot be told"]), max_size=5))
-def test_a_conjunction_is_as_sure_as_its_parts(parts: list[Any]) -> None:
-    whole = all_of(parts)
-    assert (whole == "holds") == all(part == "holds" for part in parts)
-    assert (whole == "contradicted") == ("contradicted" in parts)
-    assert (whole == "consistent") == ("consistent" in parts and set(parts) <= {"holds", "consistent"})
+def test_a_conjunction_combines_the_verdicts_of_its_parts(parts: list[Any]) -> None:
+    combined = all_of(parts)
+    assert (combined == "holds") == all(part == "holds" for part in parts)
+    assert (combined == "contradicted") == ("contradicted" in parts)
+    assert (combined == "consistent") == ("consistent" in parts and set(parts) <= {"holds", "consistent"})
     assert {negated(negated(part)) for part in parts} <= {*parts, "cannot be told"}
 
 
@@ -75,7 +73,7 @@ def test_the_interval_of_a_ratio_is_the_inverse_of_its_inverses(a: list[float], 
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.floats(0, 2))
-def test_an_interval_stays_within_what_can_be(values: list[float], overlap: float) -> None:
+def test_an_interval_stays_within_the_range_of_its_quantity(values: list[float], overlap: float) -> None:
     share = mean_estimate([np.array(values)], [overlap], "share")
     assert -1e-9 <= share.low <= share.value + 1e-9
     assert share.value - 1e-9 <= share.high <= 1 + 1e-9
@@ -84,13 +82,13 @@ def test_an_interval_stays_within_what_can_be(values: list[float], overlap: floa
 
 
 def shared(rng: np.random.Generator, count: int, rho: float) -> np.ndarray:
-    """Exchangeable normal numbers with correlation ρ between any two, a row per draw: what overlapping splits give."""
+    """Exchangeable normal numbers with correlation ρ between any two, as for overlapping splits; one row per draw."""
     return np.sqrt(rho) * rng.normal(size=(DRAWS, 1)) + np.sqrt(1 - rho) * rng.normal(size=(DRAWS, count))
 
 
 @pytest.mark.parametrize(("count", "splits"), [(5, 1), (20, 1), (20, 10)])
-def test_the_papers_number_lies_in_its_interval_as_often_as_promised(count: int, splits: int) -> None:
-    # Ours and the paper's splits are of the same rows, so all are correlated alike.
+def test_the_interval_of_the_papers_number_has_its_coverage(count: int, splits: int) -> None:
+    # Our splits and the paper's are drawn from the same rows, so any two have the same correlation.
     drawn = 5 + shared(np.random.default_rng(1), count + splits, rho=0.3)
     inside = [
         (made := predicted([row[:count]], splits, 0.0)).low <= row[count:].mean() <= made.high for row in drawn[:1500]
@@ -99,7 +97,7 @@ def test_the_papers_number_lies_in_its_interval_as_often_as_promised(count: int,
 
 
 @pytest.mark.parametrize("count", [5, 20])
-def test_the_mean_of_overlapping_splits_lies_in_its_interval_as_often_as_promised(count: int) -> None:
+def test_the_interval_of_the_mean_of_overlapping_splits_has_its_coverage(count: int) -> None:
     # Nadeau and Bengio take the correlation for n_test/(n_learn + n_test): here 1/4, so that the overlap is 1/3.
     drawn = shared(np.random.default_rng(2), count, rho=0.25)
     intervals = [mean_estimate([row], [1 / 3]) for row in drawn[:1500]]
@@ -108,7 +106,7 @@ def test_the_mean_of_overlapping_splits_lies_in_its_interval_as_often_as_promise
     assert np.mean([one.low <= 0 <= one.high for one in naive]) < 0.92
 
 
-def test_one_split_of_a_skewed_cost_lies_in_its_interval_as_often_as_promised() -> None:
+def test_the_interval_of_one_split_of_a_skewed_cost_has_its_coverage() -> None:
     rng = np.random.default_rng(3)
     drawn = np.exp(1.2 * rng.normal(size=(1500, 11)))
     inside = [(made := predicted([row[:10]], 1, 0.0, "positive")).low <= row[10] <= made.high for row in drawn]
@@ -116,7 +114,7 @@ def test_one_split_of_a_skewed_cost_lies_in_its_interval_as_often_as_promised() 
 
 
 @pytest.mark.parametrize("count", [4, 20])
-def test_the_least_difference_is_told_four_times_in_five(count: int) -> None:
+def test_the_least_difference_is_detected_four_times_in_five(count: int) -> None:
     margin = float(stats.t.ppf(0.975, count - 1)) / count**0.5  # of numbers with a spread of 1
     shift = detectable(margin, count - 1) * count**0.5
     power = float(stats.nct.sf(stats.t.ppf(0.975, count - 1), count - 1, shift))
@@ -132,7 +130,7 @@ def test_the_least_difference_is_told_four_times_in_five(count: int) -> None:
         'kind = "difference"\nmethod = "A"\nagainst = "B"\nmetric = "cost"\nvalue = 0.0\nrelation = ">"',
     ],
 )
-def test_claims_turn_when_the_methods_change_places(fields: str) -> None:
+def test_verdicts_are_negated_if_the_methods_are_exchanged(fields: str) -> None:
     claim = f'[[claims]]\ntext = "t"\nsource = "s"\nstanding = "same data"\n{fields}\n'
     suite = suite_of(["X"], ["A", "B"], metrics=["cost"], more=claim)
     costs = {"A": [5.0, 6.0, 8.0], "B": [1.0, 2.0, 2.5]}

@@ -52,12 +52,13 @@ class CostOrdered(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
+    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
+    `inapplicable`."""
     C: Annotated[float, Gt(0)] = 1.0
     max_stages: Annotated[int, Ge(1)] | None = None
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method, but a data set without a threshold will do."""
+        """Reason not to run: those of every method, except for the lack of a threshold."""
         return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def fit(self, problem: Problem) -> Sequence[Policy]:

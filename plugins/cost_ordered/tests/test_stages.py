@@ -31,7 +31,7 @@ def test_the_cheapest_class_comes_first_whatever_its_number(make_problem: MakePr
     assert stages_of(make_problem(2, costs=costs)) == [[2, 3], [4], [0, 1]]
 
 
-def test_classes_of_one_price_stay_apart_in_order_of_their_numbers(make_problem: MakeProblem) -> None:
+def test_classes_of_one_price_are_separate_stages_in_order_of_their_numbers(make_problem: MakeProblem) -> None:
     costs = Costs(np.zeros(5), classes=np.array([2, 1, 2, 1, 3]))
     assert stages_of(make_problem(2, costs=costs)) == [[1, 3], [0, 2], [4]]
 

@@ -1,19 +1,19 @@
 """The CSTC criterion (§6.8): do classifiers of neighbouring labels need the same features, and distant ones others?
 
-CSTC sends rows by their predicted label to classifiers that acquire other features. That pays where rows with similar
-labels need similar features. The paper's test: an l1-regularised classifier for every pair of neighbouring labels
-(0 against 1, 1 against 2, …), and the Jaccard coefficients of the features that each two of them select. They should
-fall away from the diagonal.
+CSTC sends rows by their predicted label to classifiers that acquire different features. This has an advantage if rows
+with similar labels need similar features. The paper's test: an l1-regularised classifier for every pair of neighbouring
+labels (0 against 1, 1 against 2, …), and the Jaccard coefficients of the features that any two of them select. The
+coefficients should fall away from the diagonal.
 
 From a shell, for any registered data set, parameters as TOML values::
 
     python -m bench_cstc.criterion svmlight path=ranks.txt task=ranking
     python -m bench_cstc.criterion iris --strength 0.2
 
-Where the paper is silent: the loss is squared, on labels ±1, as everywhere in CSTC; columns are standardised on the
-rows of the pair; the l1 weight is the same share (``strength``) of the least weight that selects nothing, for every
-pair, so that rare labels are not judged by their number of rows; a target with many values is cut into five ranges
-that hold equally many rows.
+Our choices where the paper says nothing: the loss is squared, on labels ±1, as everywhere in CSTC. Columns are
+standardised on the rows of the pair. For every pair, the l1 weight is the same share (``strength``) of the smallest
+weight that selects no feature, so that the number of rows of a label does not matter. A target with many values is
+divided into five ranges with equally many rows.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _MOST_LEVELS = 10
 
 @dataclass(frozen=True, eq=False)
 class LabelOverlap:
-    """What classifiers of neighbouring labels share.
+    """The overlap of the features of classifiers of neighbouring labels.
 
     Attributes:
         pairs: names of the pairs of neighbouring labels, in label order.
-        selected: bool (pairs, features): what each classifier uses.
+        selected: bool (pairs, features): features that each classifier uses.
         matrix: float64 (pairs, pairs): Jaccard coefficients, 1 on the diagonal.
     """
 
@@ -50,8 +50,8 @@ class LabelOverlap:
 
     @property
     def by_distance(self) -> list[float]:
-        """Mean coefficient of pairs that are 0, 1, 2, … places apart; the first is 1."""
-        return [float(np.diagonal(self.matrix, apart).mean()) for apart in range(len(self.matrix))]
+        """Mean coefficient of pairs at distance 0, 1, 2, …; the first is 1."""
+        return [float(np.diagonal(self.matrix, distance).mean()) for distance in range(len(self.matrix))]
 
     @property
     def falling(self) -> float:
@@ -94,14 +94,14 @@ def label_overlap(
 
     Args:
         X: float64 (rows, columns), finite.
-        y: (rows,): labels in an order that means something: grades, numbers, class codes.
-        feature_of_column: int64 (columns,): the feature of each column; each column is one when None.
-        strength: l1 weight, as a share of the least that selects nothing; between 0 and 1.
-        levels: ranges that a target with more than ten values is cut into, at least 3.
-        names: what each label is called, for class codes.
+        y: (rows,): labels with a meaningful order: grades, numbers, class codes.
+        feature_of_column: int64 (columns,): the feature of each column; if None, each column is a feature.
+        strength: l1 weight, as a share of the smallest that selects no feature; between 0 and 1.
+        levels: number of ranges of a target with more than ten values, at least 3.
+        names: names of the labels, for class codes.
 
     Raises:
-        ValueError: a parameter out of its range, values that are not finite, or fewer than three labels.
+        ValueError: a parameter is out of range, values are not finite, or there are fewer than three labels.
     """
     if not 0 < strength < 1:
         raise ValueError(f"strength must be between 0 and 1, not {strength}")
@@ -162,15 +162,15 @@ def _selected(X: Floats, y: Floats, strength: float) -> NDArray[np.bool_]:
 
 
 def leaf_overlap(nodes: Sequence[Mapping[str, Any]]) -> float | None:
-    """Whether a tree's leaves share fewer features the further apart their mean labels are (§6.5, Fig. 10).
+    """Whether a tree's leaves share fewer features if their mean labels differ more (§6.5, Fig. 10).
 
     Args:
         nodes: tables with ``name`` (as in a heap), ``features`` and ``mean``, as policies describe their trees.
 
     Returns:
-        Spearman's rank correlation, over all pairs of leaves that rows reach, between the distance of their mean
-        labels and the Jaccard coefficient of their features: negative when similarity falls with distance. None
-        for fewer than three leaves, or when all distances or all coefficients are the same.
+        Spearman's rank correlation, over all pairs of leaves that rows reach, between the distance of their mean labels
+        and the Jaccard coefficient of their features: negative when similarity falls with distance. None for fewer than
+        three leaves, or if all distances or all coefficients are equal.
     """
     from scipy.stats import rankdata
 
@@ -190,15 +190,15 @@ def leaf_overlap(nodes: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: Any) -> LabelOverlap:
-    """The criterion on a registered data set: on the training part of its given split, or on all rows.
+    """The criterion on a registered data set: on the training part of its fixed split, or on all rows.
 
     Args:
-        name: as ``bench list datasets`` has it.
-        parameters: the source's.
+        name: name as in ``bench list datasets``.
+        parameters: parameters of the source.
         options: ``strength``, ``levels`` of `label_overlap`.
 
     Raises:
-        bench_core.contract.errors.BenchError: there is no such data set, or it cannot be had.
+        bench_core.contract.errors.BenchError: the data set is unknown or not available.
     """
     from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder
     from bench_core.suites import load_registry
@@ -214,14 +214,16 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the matrix of a data set; the exit code."""
+    """Print the matrix of a data set; return the exit code."""
     from bench_core import BenchError
 
     parser = argparse.ArgumentParser(prog="python -m bench_cstc.criterion", description=__doc__.splitlines()[0])
     parser.add_argument("dataset", help="a registered data set")
     parser.add_argument("parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML")
-    parser.add_argument("--strength", type=float, default=0.1, help="l1 weight, share of the least that empties it")
-    parser.add_argument("--levels", type=int, default=5, help="ranges that a target with many values is cut into")
+    parser.add_argument(
+        "--strength", type=float, default=0.1, help="l1 weight, share of the smallest that selects nothing"
+    )
+    parser.add_argument("--levels", type=int, default=5, help="number of ranges of a target with many values")
     given = parser.parse_args(arguments)
     try:
         parameters = dict(_parameter(text) for text in given.parameters)

@@ -17,15 +17,17 @@ __all__ = ["LabelOverlapMethod"]
 class LabelOverlapMethod(Method):
     """Constant prediction that acquires nothing, with the CSTC criterion of the data set in its diagnostics (§6.8).
 
-    The policy is the mean target, or the shares of the classes: what cost 0 gives. Diagnostics: ``overlap a vs b |
-    b vs c`` for every two classifiers of neighbouring labels, ``falling`` (share of the steps away from the
-    matrix's diagonal at which the coefficient does not rise), ``adjacent`` and ``furthest`` (mean coefficients of
-    pairs next to each other and furthest apart). History: ``overlap_by_distance``, ``features_selected``. On fewer
-    than three labels there is only the policy.
+    The policy's answer is the mean target, or the shares of the classes, at cost 0. Diagnostics: ``overlap a vs b | b
+    vs c`` for every two classifiers of neighbouring labels, ``falling`` (share of the steps away from the matrix's
+    diagonal at which the coefficient does not rise), ``adjacent`` and ``furthest`` (mean coefficients of pairs at the
+    smallest and the greatest distance). History: ``overlap_by_distance``, ``features_selected``. With fewer than three
+    labels there are no diagnostics.
 
     Attributes:
-        strength: l1 weight, as a share of the least that selects nothing; between 0 and 1.
-        levels: ranges that a target with more than ten values is cut into, at least 3.
+        strength: l1 weight, as a share of the smallest that selects no feature; between 0 and 1.
+        levels: number of ranges of a target with more than ten values, at least 3.
+
+    Source: Xu, Kusner, Weinberger, Chen, Chapelle, JMLR 15, 2014, §6.8.
     """
 
     version: ClassVar[int] = 1
@@ -34,10 +36,10 @@ class LabelOverlapMethod(Method):
     levels: Annotated[int, Ge(3)] = 5
 
     def fit(self, problem: Problem) -> Family:
-        """The constant, and the criterion on the training part.
+        """Fit the constant, and compute the criterion on the training part.
 
         Raises:
-            ValueError: missing values.
+            ValueError: features have missing values.
         """
         from bench_models.linear import ConstantPolicy, refuse_missing
 
@@ -58,11 +60,11 @@ class LabelOverlapMethod(Method):
             for i in range(len(overlap.pairs))
             for j in range(i + 1, len(overlap.pairs))
         }
-        apart = overlap.by_distance
-        if len(apart) > 1:
-            diagnostics |= {"falling": overlap.falling, "adjacent": apart[1], "furthest": apart[-1]}
+        by_distance = overlap.by_distance
+        if len(by_distance) > 1:
+            diagnostics |= {"falling": overlap.falling, "adjacent": by_distance[1], "furthest": by_distance[-1]}
         history = {
-            "overlap_by_distance": apart,
+            "overlap_by_distance": by_distance,
             "features_selected": [float(count) for count in overlap.selected.sum(axis=1)],
         }
         return Family([policy], history=history, diagnostics=diagnostics)

@@ -1,4 +1,4 @@
-"""Block-coordinate descent over the nodes (CSTC Algorithm 1). No step makes the objective rise."""
+"""Block-coordinate descent over the nodes (CSTC Algorithm 1). No step raises the objective."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Run:
-    """How an optimisation went.
+    """The result of an optimisation.
 
     Attributes:
-        state: where it ended.
+        state: the final parameters.
         values: the objective before the first sweep and after each.
-        converged: whether the last sweep changed it by less than the tolerance.
-        stopped: whether validation ended it before that; ``state`` is then the best there, not the last.
+        converged: whether the last sweep changed the objective by less than the tolerance.
+        stopped: whether validation stopped the descent; ``state`` is then the best on validation, not the last.
     """
 
     state: State
@@ -39,12 +39,12 @@ class Descent:
 
     Args:
         objective: data and trade-off.
-        turns: most alternations with the auxiliary variables in one visit of a branching node.
-        steps: most conjugate-gradient steps in an alternation.
-        tol: relative change of the objective below which a node, or the whole, is left.
+        turns: maximum number of alternations with the auxiliary variables in one visit of a branching node.
+        steps: maximum number of conjugate-gradient steps in an alternation.
+        tol: relative change of the objective below which a node's update, or the descent, ends.
 
-    A weight that is 0 stays 0, since its auxiliary variable is (Lemma 1): after the initialisation, the columns
-    of a node only get fewer.
+    A weight that is 0 stays 0, since its auxiliary variable is 0 (Lemma 1). So after the initialisation, a node can
+    only lose columns.
     """
 
     def __init__(self, objective: Objective, turns: int = 8, steps: int = 12, tol: float = 1e-4) -> None:
@@ -52,7 +52,7 @@ class Descent:
         self.scale = scale_of(objective.X, objective.y)
 
     def run(self, state: State, max_iter: int) -> Run:
-        """Sweeps over all nodes in level order until the objective changes little."""
+        """Sweep over all nodes in level order until the objective changes by less than the tolerance."""
         values = [self.objective.value(state)]
         for _ in range(max_iter):
             for node in range(len(state.shape)):
@@ -63,19 +63,19 @@ class Descent:
         return Run(state, values, max_iter == 0)
 
     def update(self, state: State, node: int) -> State:
-        """One block: all parameters of a node, the objective not rising."""
+        """Update one block, all parameters of a node, without raising the objective."""
         if state.shape.is_leaf(node):
             beta, bias, _ = self.as_leaf(state, node, np.flatnonzero(state.beta[node]))
             return state.with_node(node, beta, bias, state.theta[node])
         return self._update_inner(state, node)
 
     def as_leaf(self, state: State, node: int, allowed: NDArray[np.int64] | None = None) -> tuple[Floats, float, bool]:
-        """The best weights of a node if nothing were below it (a leaf's update, and the initialisation).
+        """The best weights of a node as a leaf (for a leaf's update, and for the initialisation).
 
         Args:
             state: where to start.
             node: its index.
-            allowed: int64: the columns that may have weight; all when None.
+            allowed: int64: the columns that may have weight; all if None.
         """
         o = self.objective
         reached = state.shape.reach(o.up(state, o.scores(state)))

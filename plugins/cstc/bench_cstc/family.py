@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """What does not change along λ; see the methods' parameters of the same names."""
+    """Settings that are the same for all λ; see the methods' parameters of the same names."""
 
     variant: Variant = "cstc"
     levels: int = 4
@@ -47,15 +47,15 @@ class FittedTree:
 
     Attributes:
         lambda_: its λ, on the mean scale.
-        state: what decides the path.
-        beta, bias: float64 (nodes, columns), (nodes,): what predicts.
-        run: how the optimisation went.
-        warm: whether it started from the tree of the λ before.
+        state: parameters that decide the path.
+        beta, bias: float64 (nodes, columns), (nodes,): weights and intercepts that predict.
+        run: result of the optimisation.
+        warm: whether it started from the tree of the previous λ.
         share: float64 (nodes,): share of training rows that reach each node, by hard decisions.
-        mean: float64 (nodes,): their mean label (NaN where no row comes).
+        mean: float64 (nodes,): their mean label (NaN without rows).
         rho: its ρ, on the mean scale.
-        rho_ratio: ρ over λ, where validation chose it among several.
-        tuning_steps: steps of fine-tuning where validation ended it; −1: it was not ended.
+        rho_ratio: ρ / λ, if validation chose it among several.
+        tuning_steps: number of steps of fine-tuning if validation stopped it; otherwise −1.
     """
 
     lambda_: float
@@ -72,18 +72,18 @@ class FittedTree:
 
 
 def _pull(X: Floats, y: Floats, weights: Floats, intercept: bool) -> Floats:
-    """How strongly the loss pulls at every column's weight when none has any; 0 for constant columns."""
+    """Absolute gradient of the loss for each column's weight at zero weights; 0 for constant columns."""
     residual = weights * (y - np.average(y, weights=weights) if intercept else y)
     return np.where(np.isfinite(scale_of(X, y)), np.abs(residual @ X) * (2.0 / len(y)), 0.0)
 
 
 def rho_max(X: Floats, y: Floats, weights: Floats, intercept: bool = True) -> float:
-    """The least ρ at which a single classifier gives no column weight, whatever λ is."""
+    """The smallest ρ at which a single classifier gives no column a weight, whatever λ is."""
     return float(_pull(X, y, weights, intercept).max(initial=0.0))
 
 
 def lambda_max(X: Floats, y: Floats, weights: Floats, rho: float, penalty: Penalty, intercept: bool = True) -> float:
-    """The least λ at which a single classifier gives no priced column weight; 0 when nothing is priced."""
+    """The smallest λ at which a single classifier gives no priced column a weight; 0 if no column has a price."""
     prices = penalty.sum_over(penalty.weights)
     excess = _pull(X, y, weights, intercept)[prices > 0] - rho
     return float((excess / prices[prices > 0]).max(initial=0.0))
@@ -99,15 +99,15 @@ def fit_trees(
     X_validation: Floats,
     criterion: Criterion,
 ) -> list[FittedTree]:
-    """A tree per λ, in ascending order; each starts from its own initialisation or from the tree before it.
+    """A tree per λ, in ascending order; each starts from its own initialisation or from the previous tree.
 
-    Structure is settled at each λ on the initialised tree, as in the paper. Then the nodes that the tree before
-    had too may start from its parameters. The start is taken that would be the better tree if the descent ended
-    there (`exact_objective`): the relaxed objective would nearly always take the tree before, which is descended
-    already, and whose columns, acquired for a lower λ, would then never be left.
+    The structure is chosen at each λ on the initialised tree, as in the paper. Nodes that the previous tree also had
+    may then start from its parameters. Of the two starts, the better tree by `exact_objective` is taken. By the relaxed
+    objective, the previous tree, which is already optimised, would nearly always be taken, and columns bought for a
+    lower λ would never be dropped.
 
-    With ``rho_ratios`` every λ above 0 is fitted with each ρ = ratio · λ, all from the same tree before, and the
-    finished tree is kept that validation says is best, of equals the one of the greatest ρ.
+    With ``rho_ratios`` every λ above 0 is fitted with each ρ = ratio · λ, all from the same previous tree. The finished
+    tree that is best on validation is kept; in a tie, the one with the greatest ρ.
 
     Args:
         X: float64 (rows, columns).
@@ -115,9 +115,9 @@ def fit_trees(
         weights: float64 (rows,).
         penalty: prices.
         lambdas: λ on the mean scale, ascending.
-        settings: the rest.
+        settings: all other settings.
         X_validation: float64 (m, columns): for pruning, greedy building and early stopping.
-        criterion: of predictions of those rows.
+        criterion: criterion of predictions of those rows.
     """
     X = np.asfortranarray(X)
     base = Objective(X, y, penalty, settings.rho, 0.0, weights, settings.steep, settings.variant, settings.intercept)
@@ -150,8 +150,8 @@ def _fit_tree(
         chain = settings.variant != "cstc"
         state = build_greedily(descent, levels, X_validation, criterion, settings.split_quantile, chain)
     else:
-        whole = Shape.full(levels) if settings.variant == "cstc" else Shape.cascade(levels)
-        state = initialise(descent, whole, settings.split_quantile)
+        complete = Shape.full(levels) if settings.variant == "cstc" else Shape.cascade(levels)
+        state = initialise(descent, complete, settings.split_quantile)
         if settings.structure == "prune" and len(X_validation):
             state = prune(state, X_validation, criterion)
     warm = False

@@ -1,4 +1,4 @@
-"""From a problem to a family of policies: targets, columns, trees along λ, calibration, what is reported."""
+"""From a problem to a family of policies: targets, columns, trees along λ, calibration, diagnostics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class _Fitted:
-    """The trees of one target, one per λ, with what they weigh."""
+    """The trees of one target, one per λ, and their columns."""
 
     target: Target
     columns: Columns
@@ -52,14 +52,14 @@ def fit_family(method: TreeParameters, problem: Problem) -> Family:
     if not method.include_empty_policy and any(policy.details["features"] for policy in policies.values()):
         policies = {lambda_: policy for lambda_, policy in policies.items() if policy.details["features"]}
     rows = problem.validation.rows()
-    # Among equals the one of greatest λ, which the objective charges most for what it reads.
+    # In a tie the greatest λ, at which the objective charges most for features.
     scores = [(*validation_score(problem, policy.decide(rows)), lambda_) for lambda_, policy in policies.items()]
     history = {
         f"objective, lambda={lambda_:g}{_suffix(fit.target)}": fit.trees[i].run.values
         for fit in fits
         for i, lambda_ in enumerate(lambdas)
     }
-    # A tree of fewer than three leaves, or leaves that all share alike, says 0.
+    # 0 for a tree with fewer than three leaves, or with equal overlap of all leaves.
     history["leaf_overlap"] = [
         float(np.mean([leaf_overlap(_tree_details(fit, fit.trees[i])["nodes"]) or 0.0 for fit in fits]))
         for i in range(len(lambdas))
@@ -78,15 +78,15 @@ def fit_family(method: TreeParameters, problem: Problem) -> Family:
 
 
 def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, Any]]]]) -> dict[str, float | None]:
-    """Where the trees of a family buy: what `TreeParameters.report_purchases` adds to the diagnostics.
+    """The depth at which the trees of a family buy: the diagnostics of `TreeParameters.report_purchases`.
 
     Args:
-        lambdas: of the family.
-        trees: per λ, the nodes of each target's tree, as a policy's details hold them.
+        lambdas: the λ of the family.
+        trees: for each λ, the nodes of each target's tree, as in a policy's details.
 
     Returns:
-        ``new below the root, lambda=…``: share of the nodes below the root that read a feature which none above them
-        reads; and ``new below the root``, the same over all λ. None where every tree is its root alone.
+        ``new below the root, lambda=…``: share of the nodes below the root that read a feature which no node above them
+        reads; ``new below the root``: the same over all λ. None if every tree has only its root.
     """
     shares: dict[str, float | None] = {}
     everywhere: list[bool] = []
@@ -98,7 +98,7 @@ def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, 
 
 
 def _new_below(nodes: list[dict[str, Any]]) -> list[bool]:
-    """For every node below the root, whether it reads what none above it does."""
+    """For every node below the root, whether it reads a feature that no node above it reads."""
     read: dict[int, set[int]] = {}
     new = []
     for node in nodes:
@@ -177,7 +177,7 @@ def _policy(problem: Problem, fits: Sequence[_Fitted], i: int, lambda_: float) -
 
 
 def _tree_details(fit: _Fitted, tree: FittedTree) -> dict[str, Any]:
-    """What is worth keeping of a tree: enough to draw it."""
+    """The details of a tree that are kept, sufficient to draw it."""
     nodes = []
     for k, name in enumerate(tree.state.shape.names):
         columns = np.flatnonzero((tree.state.beta[k] != 0) | (tree.beta[k] != 0))

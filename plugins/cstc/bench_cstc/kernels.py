@@ -1,8 +1,8 @@
 """The compiled kernels of the block-coordinate descent; each one's reference implementation is its ``.py_func``.
 
-Penalties come as a list of groups of columns: group r weighs ``v[r]`` and holds the columns t with r among
-``rows[ptr[t]:ptr[t + 1]]``. With linear features a group is a feature (its encoded columns); with trees as
-features it is the set of trees that use a feature, or one tree and its evaluation.
+Penalties are a list of groups of columns: group r has the weight ``v[r]`` and contains the columns t with r in
+``rows[ptr[t]:ptr[t + 1]]``. With linear features a group is a feature (its encoded columns); with trees as columns it
+is the set of trees that use a feature, or a single tree with its evaluation.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ def leaf_descent(
     steps: int,
     tol: float,
 ) -> int:
-    """Lemma 1 on a leaf: closed-form auxiliaries and closed-form weights (Eq. 15, 16) in turn, in place.
+    """Lemma 1 on a leaf: alternate closed-form auxiliary variables and weights (Eq. 15, 16), in place.
 
-    A weight below ``tiny`` becomes 0 and stays 0; zeros are woken up by the caller.
+    A weight below ``tiny`` becomes 0 and stays 0; only the caller makes zero weights nonzero.
 
     Args:
         H: float64 (m, m): (2/n) XᵀΩX.
         h: float64 (m,): (2/n) XᵀΩy.
         rho: weight of the l1 norm.
         v: float64 (groups,): λ p c_r.
-        const: float64 (groups,): squared weights of the group elsewhere on the path.
+        const: float64 (groups,): squared weights of the group at other nodes of the path.
         ptr, rows: groups of each column.
-        beta: float64 (m,): where to start; the answer.
+        beta: float64 (m,): the start; overwritten with the result.
         tiny: float64 (m,).
-        steps: most turns.
-        tol: it ends when no weight, in units of ``tiny``/1e-4, moves by more.
+        steps: maximum number of alternations.
+        tol: the iteration ends when no weight, in units of ``tiny``/1e-4, changes by more.
 
     Returns:
-        Turns taken; ``steps`` when it did not converge.
+        The number of alternations; ``steps`` if it did not converge.
     """
     m = len(beta)
     on = np.flatnonzero(beta)

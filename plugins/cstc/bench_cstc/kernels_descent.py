@@ -1,4 +1,4 @@
-"""The descent at a node that branches: Lemma 1's auxiliaries and conjugate gradient in turn (CSTC §3.4.1)."""
+"""The descent at a branching node: alternates Lemma 1's auxiliary variables and conjugate gradient (CSTC §3.4.1)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def along(
         sd, thd: their change per step.
         C: float64 (q, 3): price of each mass as a polynomial of the step.
         quad: float64 (q,): price of each squared mass.
-        g: float64 (3,): the rest, as a polynomial of the step.
+        g: float64 (3,): all other terms, as a polynomial of the step.
         alpha: the step.
     """
     n, q = len(s), len(quad)
@@ -56,7 +56,7 @@ def along(
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def polynomials(major: Majoriser, beta: Floats, direction: Floats) -> tuple[Floats, Floats]:
-    """``C`` and ``g`` of `along`: what the majoriser's penalties become along a direction of β."""
+    """``C`` and ``g`` of `along`: the majoriser's penalties along a direction of β."""
     q, m = major.Gamma.shape
     C, g = np.zeros((q, 3)), np.zeros(3)
     g[0] = major.constant
@@ -78,9 +78,9 @@ def polynomials(major: Majoriser, beta: Floats, direction: Floats) -> tuple[Floa
 def _search(
     node: Node, s: Floats, theta: float, sd: Floats, thd: float, C: Floats, quad: Floats, g: Floats, start: float
 ) -> tuple[float, float, float]:
-    """A step that lowers the value, near the line's minimum, with the value before and there: bracketing, secants.
+    """Line search by bracketing and secants: a step near the minimum, with the values before and after it.
 
-    The step is 0 when none is found.
+    The step is 0 if none lowers the value.
     """
     f0, fp0 = along(node, s, theta, sd, thd, C, quad, g, 0.0)
     low, fp_low, high, fp_high = 0.0, fp0, -1.0, 0.0
@@ -120,10 +120,10 @@ def _conjugate(
     steps: int,
     tol: float,
 ) -> tuple[Floats, float, float]:
-    """Preconditioned conjugate gradient (Polak–Ribière) on β, the intercept and θ, the auxiliaries held.
+    """Preconditioned conjugate gradient (Polak–Ribière) on β, the intercept and θ, with fixed auxiliary variables.
 
     Args:
-        inverse: float64 (m + 2,): the preconditioner's diagonal, for β, intercept, θ; 0 holds a parameter.
+        inverse: float64 (m + 2,): the preconditioner's diagonal, for β, intercept, θ; 0 fixes a parameter.
     """
     m = len(beta)
     x = np.empty(m + 2)
@@ -168,18 +168,19 @@ def node_descent(
     steps: int,
     tol: float,
 ) -> tuple[Floats, float, float, float]:
-    """Auxiliaries in closed form and conjugate gradient in turn, until little changes. The value never rises.
+    """Alternate closed-form auxiliary variables and conjugate gradient until convergence. The value never rises.
 
-    A weight below ``tiny`` becomes 0, unless that costs more than the turn has gained; a zero stays.
+    A weight below ``tiny`` becomes 0, unless this raises the value by more than the iteration lowered it; a zero stays
+    0.
 
     Args:
         node: see `Node`.
         X: float64 (n, m): the columns with weight.
-        beta, bias, theta: where to start.
-        free_bias: whether the intercept may move.
+        beta, bias, theta: the start.
+        free_bias: whether the intercept may change.
         tiny: float64 (m,).
-        turns, steps: most turns, and most conjugate-gradient steps in a turn.
-        tol: a turn that lowers the value by less than this share ends it.
+        turns, steps: maximum number of alternations, and of conjugate-gradient steps in each.
+        tol: an alternation that lowers the value by less than this share is the last.
 
     Returns:
         β, intercept, θ, and the value there.

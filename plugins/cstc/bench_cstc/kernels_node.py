@@ -1,11 +1,11 @@
-"""The objective as a function of one node that branches, everything else held (Eq. 17, 18), and its majoriser.
+"""The objective as a function of one branching node, with all else fixed (Eq. 17, 18), and its majoriser.
 
 It depends on the node's scores s and on σ, the probability of going up::
 
     (1/n) Σ_i w_i p_i a_i (s_i − y_i)² + (1/n) Σ_i w_i p_i (σ_i A_i + (1 − σ_i) B_i) + ρ‖β‖₁ + cost
 
-a = stay + leave_up σ + leave_down (1 − σ) weighs the node's own loss; A and B are the losses expected further down
-behind its upper and its lower child. The cost hangs on masses m_l = (1/n) Σ_i p_i (σ_i U_il + (1 − σ_i) L_il):
+a = stay + leave_up σ + leave_down (1 − σ) is the weight of the node's own loss; A and B are the expected losses below
+its upper and its lower child. The cost depends on masses m_l = (1/n) Σ_i p_i (σ_i U_il + (1 − σ_i) L_il):
 
 - path costs (Eq. 18): m_l is the share of rows that leave through terminal l, which costs
   Σ_r v_r sqrt(S_r(β) + const_rl);
@@ -30,20 +30,20 @@ Ints = NDArray[np.int64]
 
 
 class Node(NamedTuple):
-    """What a branching node sees of the data and of the rest of the tree.
+    """The data and the parts of the tree on which a branching node's objective depends.
 
     Attributes:
         y, w, p: float64 (n,): targets, class weights, probability of reaching the node.
-        A, B: float64 (n,): loss expected behind the upper and the lower child.
-        U, L: float64 (n, q): probability of each mass behind the upper and the lower child.
+        A, B: float64 (n,): expected loss below the upper and the lower child.
+        U, L: float64 (n, q): probability of each mass below the upper and the lower child.
         own: float64 (3,): stay, leave_up, leave_down.
         steep: factor of the sigmoid's argument.
         rho: weight of the l1 norm.
         v: float64 (groups,): λ times the prices.
-        const: float64 (groups, q): squared weights elsewhere.
-        fixed: float64 (groups,): the part of a Cronus root that the node does not move.
+        const: float64 (groups, q): squared weights at other nodes.
+        fixed: float64 (groups,): the part under Cronus' square root that does not depend on the node.
         share: share of the rows that reach the node.
-        cronus: which cost.
+        cronus: whether the cost is that of Cronus.
         ptr, rows: groups of the node's columns.
     """
 
@@ -67,7 +67,7 @@ class Node(NamedTuple):
 
 
 class Majoriser(NamedTuple):
-    """The objective with Lemma 1's auxiliary variables held: quadratic in β but for σ.
+    """The objective with fixed auxiliary variables of Lemma 1: quadratic in β, except for σ.
 
     Its cost is ``Σ_l m_l (base_l + ½ Σ_t Gamma_lt β_t²) + Σ_l quad_l m_l² + ½ Σ_t held_t β_t² + constant``.
     """
@@ -132,7 +132,7 @@ def node_value(node: Node, s: Floats, theta: float, beta: Floats) -> float:
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def _inside(node: Node, mass: Floats, squares: Floats, r: int) -> Any:
-    """What is under Cronus' root for group r."""
+    """The term under Cronus' square root for group r."""
     inside = node.share * node.share * squares[r] + node.fixed[r]
     for j in range(len(mass)):
         inside += mass[j] * mass[j] * node.const[r, j]
@@ -141,7 +141,7 @@ def _inside(node: Node, mass: Floats, squares: Floats, r: int) -> Any:
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
 def majorise(node: Node, mass: Floats, beta: Floats) -> Majoriser:
-    """Lemma 1 at the present weights: never below the objective, equal to it there; zero weights are to stay zero."""
+    """Lemma 1's majoriser: never below the objective, equal to it at the current weights; zero weights stay zero."""
     m, q, R = len(beta), len(mass), len(node.v)
     squares = group_squares(beta, node.ptr, node.rows, R)
     held, Gamma = np.zeros(m), np.zeros((q, m))
@@ -180,7 +180,7 @@ def majorise(node: Node, mass: Floats, beta: Floats) -> Majoriser:
 def majoriser_gradient(
     node: Node, major: Majoriser, X: Floats, s: Floats, theta: float, beta: Floats
 ) -> tuple[Floats, float, float]:
-    """Derivatives of the majoriser by β (m,), by the intercept, by θ; where it touches, the objective's own."""
+    """Derivatives of the majoriser by β (m,), intercept and θ; at the current weights they are the objective's."""
     n, q = len(s), len(major.base)
     mass = masses(node, s, theta)
     price = major.base + 2.0 * major.quad * mass

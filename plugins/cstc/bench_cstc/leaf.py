@@ -35,11 +35,12 @@ class Leaf:
         omega: float64 (n,): weight of each row's loss.
         rho: ρ.
         v: float64 (groups,): λ p^k c_r.
-        const: float64 (groups,): squared weights of each group elsewhere on the path.
+        const: float64 (groups,): squared weights of each group at other nodes of the path.
         penalty: groups of columns.
-        scale: float64 (m,), from `scale_of`: weights below 1e-4 of it are 0; columns where it is inf are left out.
-        intercept: whether b is free (else 0).
-        allowed: int64: the columns that may have weight; all when None.
+        scale: float64 (m,), from `scale_of`: weights below 1e-4 of it are 0; columns with an infinite scale are left
+            out.
+        intercept: whether b is free (otherwise 0).
+        allowed: int64: the columns that may have weight; all if None.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Leaf:
             self.open &= np.isin(np.arange(len(scale)), allowed)
 
     def value(self, beta: Floats, bias: float, fitted: Floats | None = None) -> float:
-        """The objective, exactly; ``fitted`` is Xβ where it is known."""
+        """The exact objective; ``fitted`` is Xβ, if known."""
         miss = (self.fitted(beta) if fitted is None else fitted) + bias - self.y
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         return float(
@@ -83,26 +84,26 @@ class Leaf:
         return float(self.omega @ (self.y - fitted)) / self.total
 
     def woken(self, beta: Floats, bias: float, fitted: Floats) -> tuple[Floats, Floats]:
-        """Zero weights that the objective would rather have: by how much, and the first step for each."""
+        """Zero weights that should be nonzero: the gain of each, and its first step."""
         gradient = (self.omega * (fitted + bias - self.y)) @ self.X
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         corner = np.where(squares + self.const > 0, 0.0, self.v)
         excess = np.abs(gradient) - self.rho - self.penalty.sum_over(corner)
-        # In units of the loss: what moving a weight by its natural size would bring.
+        # In units of the loss: the gain of moving a weight by its natural size.
         gain = np.where(self.open & (beta == 0), excess * np.where(self.open, self.scale, 0.0), 0.0)
         return gain, -np.sign(gradient) * np.maximum(excess, 0.0)
 
     def solve(self, beta: Floats, bias: float, tol: float = 1e-5) -> tuple[Floats, float, bool]:
-        """From a start to the minimum.
+        """Minimise from a start.
 
-        Columns come in by batches, those that promise most first; there is a round of the closed form after each.
+        Columns are added in batches, those with the greatest gain first; the closed form is iterated after each batch.
 
         Args:
-            beta, bias: where to start; zeros are fine.
-            tol: on weights, in units of their scale.
+            beta, bias: the start; may be zeros.
+            tol: tolerance of weights, in units of their scale.
 
         Returns:
-            β, b, and whether it converged. Never worse than the start.
+            β, b, and whether it converged. The result is never worse than the start.
         """
         if self.total <= 0:
             return beta, bias, True
@@ -132,7 +133,7 @@ class Leaf:
             bias = self.bias_of(fitted)
             now = self.value(beta, bias, fitted)
             if last - now <= floor:
-                converged = True  # what was woken fell asleep again, or as good as that
+                converged = True  # the added weights became 0 again, or nearly 0
                 break
             last = now
         if self.value(beta, bias, fitted) > before:
@@ -147,11 +148,11 @@ class Leaf:
 
 
 class _Moments:
-    """Weighted (centred when there is an intercept) second moments of the columns met so far, and with y.
+    """Weighted second moments of the columns added so far and with y, centred if there is an intercept.
 
     Attributes:
-        columns: int64 (k,), in the order they came.
-        place: int64 (all columns,): where each stands in ``columns``, -1 for none.
+        columns: int64 (k,), in the order of addition.
+        place: int64 (all columns,): index of each in ``columns``; -1 if it is not there.
         H, h: float64 (k, k), (k,): XᵀΩX and XᵀΩy of Eq. 16, times 2/n.
     """
 
@@ -163,7 +164,7 @@ class _Moments:
         self._Z, self._sums = np.zeros((len(leaf.y), 0), order="F"), np.zeros(0)
 
     def grow(self, wanted: Ints) -> None:
-        """Take in those of ``wanted`` that are not there yet."""
+        """Add those of the columns ``wanted`` that are missing."""
         leaf = self.leaf
         new = wanted[self.place[wanted] < 0]
         if not len(new):

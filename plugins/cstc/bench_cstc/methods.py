@@ -20,8 +20,8 @@ class TreeMethod(TreeParameters):
         """One policy per λ; the first is the best on validation.
 
         Raises:
-            ValueError: missing values (linear features; the message names them), targets that are not numbers,
-                or class weights where there are no classes.
+            ValueError: features have missing values with ``linear`` (the message names them), targets are not numbers,
+                or class weights are given for a regression.
         """
         from bench_cstc.fitting import fit_family
 
@@ -30,17 +30,17 @@ class TreeMethod(TreeParameters):
 
 @dataclass(frozen=True)
 class CSTC(TreeMethod):
-    """Cost-sensitive tree of classifiers: rows are sent by linear scores to leaves that acquire other features (CSTC).
+    """Cost-sensitive tree of classifiers: linear scores send rows to leaves that acquire different features.
 
-    Algorithm 1 of Xu et al. 2014: top-down initialisation, pruning on validation (or greedy building), block
-    coordinate descent on Eq. 12 (Eq. 22 with boosted trees), fine-tuning. Squared loss: on targets, on grades, on
-    ±1 for two classes and for each of more classes against the rest; probabilities by Platt's sigmoid fitted on
-    validation, normalised over classes.
+    CSTC's Algorithm 1: top-down initialisation, pruning on validation (or greedy building), block coordinate descent on
+    Eq. 12 (Eq. 22 with boosted trees), fine-tuning. The loss is squared: on targets, on grades, on ±1 for two classes
+    and for each of more classes against the rest. Probabilities come from Platt's sigmoid, fitted on validation and
+    normalised over classes.
 
     Attributes:
         levels: levels of the tree of classifiers, 1 to 10; 1 is a single classifier.
-        structure: ``prune``: from the full tree, on validation (§3.6.1); ``greedy``: from the root on (§3.6.2);
-            ``full``: all nodes stay.
+        structure: ``prune``: prune the full tree on validation (§3.6.1); ``greedy``: build it from the root (§3.6.2);
+            ``full``: keep all nodes.
 
     The other parameters are those of `TreeParameters`.
     """
@@ -51,9 +51,9 @@ class CSTC(TreeMethod):
 
 @dataclass(frozen=True)
 class CSCC(TreeMethod):
-    """Cost-sensitive cascade of classifiers: each stage lets the rows below its threshold go (CSCC, Eq. 19).
+    """Cost-sensitive cascade of classifiers: rows below a stage's threshold leave there (CSCC, Xu et al. 2014, Eq. 19).
 
-    A stage's loss counts for the rows that leave there, weighted by class. Otherwise as ``cstc``.
+    A stage's loss is that of the rows that leave there, weighted by class. Otherwise as ``cstc``.
 
     Attributes:
         stages: number of stages, 1 to 50; 1 is a single classifier.
@@ -73,7 +73,7 @@ class CSCC(TreeMethod):
 
 @dataclass(frozen=True)
 class Cronus(CSCC):
-    """Cascade whose cost weighs a stage's weights by the share of rows that reach it (Cronus, §4.1; Chen et al. 2012).
+    """Cascade whose cost scales a stage's weights by the share of rows that reach it (Cronus, §4.1; Chen et al. 2012).
 
     Otherwise as ``cscc``, with its parameters.
     """
@@ -83,9 +83,9 @@ class Cronus(CSCC):
 
 @dataclass(frozen=True)
 class SingleCostSensitive(TreeMethod):
-    """Single cost-sensitive classifier: the tree of one node (Eq. 1 with the relaxed cost).
+    """Single cost-sensitive classifier: the tree of one node (Xu et al. 2014, Eq. 1 with the relaxed cost).
 
-    The parameters are those of `TreeParameters`; those of branching mean nothing here.
+    The parameters are those of `TreeParameters`; those of branching have no effect.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The best policy within a budget, what compares families "at equal cost" (CSTC Fig. 6, 7); an error of values."""
+"""The best policy within a budget, to compare families "at equal cost" (CSTC Fig. 6, 7); an error of regressions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ __all__ = ["METRICS", "best_within"]
 
 
 def best_within(outcome: Outcome, k: int) -> float:
-    """Quality of a policy that costs at most k % of all features on average; minus its share of that price otherwise.
+    """Quality of a policy with a mean cost of at most k % of the price of all features; otherwise minus its cost share.
 
-    The cost is that of features and of evaluations together. The quality is NDCG@5 of a ranking, Precision@5 of two
-    classes with queries, accuracy of other classes, 1 / (1 + mean squared error) of a regression: never below 0, so
-    a policy within the budget is always better than one beyond it, and beyond it the cheaper one is.
+    The cost includes evaluations. The quality is NDCG@5 of a ranking, Precision@5 of two classes with queries, accuracy
+    of other classes, 1 / (1 + mean squared error) of a regression. It is never below 0, so a policy within the budget
+    is always better than one beyond it; beyond it, the cheaper one is better.
     """
     full = float(outcome.full_bill.mean()) if len(outcome.full_bill) else 0.0
     paid = float((outcome.bill + outcome.evaluation_bill).mean()) if len(outcome.bill) else 0.0
@@ -29,12 +29,12 @@ def best_within(outcome: Outcome, k: int) -> float:
 
 
 def _beyond(value: float) -> bool:
-    """Whether a value of `best_within` is of a policy beyond the budget: no quality is below 0."""
+    """Whether a value of `best_within` is that of a policy beyond the budget, that is, below 0."""
     return value < 0
 
 
 METRICS: tuple[Metric, ...] = (
-    # A ranking's scores may have any scale (early exits shift them by rank), so that their squared error says nothing.
+    # A ranking's scores may have any scale (early exits shift them by rank), so their squared error is meaningless.
     Metric("regression-mse", mse, "min", "Mean squared error", tasks=frozenset({"regression"})),
     Metric("best-within@k", best_within, "max", "Quality, ≤ @k % of the price", missed=_beyond),
 )

@@ -23,7 +23,7 @@ class State:
     """The parameters of all nodes.
 
     Attributes:
-        shape: which nodes there are.
+        shape: the nodes.
         beta: float64 (nodes, columns).
         bias: float64 (nodes,): unpenalised intercepts.
         theta: float64 (nodes,): thresholds; unused at leaves.
@@ -40,13 +40,13 @@ class State:
         return cls(shape, np.zeros((len(shape), columns)), np.zeros(len(shape)), np.zeros(len(shape)))
 
     def with_node(self, node: int, beta: Floats, bias: float, theta: float) -> State:
-        """With one node's parameters changed."""
+        """A copy with one node's parameters changed."""
         changed = replace(self, beta=self.beta.copy(), bias=self.bias.copy(), theta=self.theta.copy())
         changed.beta[node], changed.bias[node], changed.theta[node] = beta, bias, theta
         return changed
 
     def onto(self, shape: Shape, fallback: State | None = None) -> State:
-        """On another shape: nodes by name; those that are new from ``fallback`` (of that shape), or 0."""
+        """A copy on another shape: nodes by name; new nodes from ``fallback`` (of that shape), or 0."""
         new = fallback or State.zeros(shape, self.beta.shape[1])
         beta, bias, theta = new.beta.copy(), new.bias.copy(), new.theta.copy()
         for name, i in shape.index.items():
@@ -58,17 +58,17 @@ class State:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """Data and trade-off of one tree.
+    """The data and the trade-off of one tree.
 
     Attributes:
-        X: float64 (rows, columns), best Fortran-ordered: columns are what is taken from it.
+        X: float64 (rows, columns), preferably Fortran-ordered, since columns are read.
         y: float64 (rows,).
         penalty: prices.
         rho: ρ, weight of the l1 norm.
         lambda_: λ, weight of the cost.
-        weights: float64 (rows,): class weights w_y of Eq. 19, 1 for none.
+        weights: float64 (rows,): class weights w_y of Eq. 19; 1 without weights.
         steep: factor of the sigmoid's argument; 1 is Eq. 4.
-        variant: ``cstc``: a node's loss counts for rows that reach it; ``cscc``: for rows that leave there;
+        variant: ``cstc``: a node's loss is that of rows that reach it; ``cscc``: that of rows that leave there;
             ``cronus``: as cscc, with its own cost term.
         intercept: whether nodes have an unpenalised intercept.
     """
@@ -123,7 +123,7 @@ class Objective:
         return out
 
     def value(self, state: State) -> float:
-        """The objective, exactly (no auxiliary variables)."""
+        """The exact objective, without auxiliary variables."""
         scores = self.scores(state)
         up = self.up(state, scores)
         p = state.shape.reach(up)

@@ -21,43 +21,46 @@ class TreeParameters(Method):
     """The parameters of the trees and cascades of cost-sensitive classifiers.
 
     Attributes:
-        lambdas: trade-offs λ ≥ 0, one policy each; fitted in ascending order, each warm-started from the one before.
-            The default is §6.2's eight in their proportions (1/3, 1/2, 1, 2, …, 6), with 6.3 as λ = 1.
-        unit: what λ and ρ are measured in. ``relative``: λ = 1 is the least λ at which a single classifier gives
-            no priced column weight, ρ = 1 the least ρ at which it gives no column weight, whatever the scale of
-            prices, columns and targets. ``price``: as in Eq. 12: λ is mean squared error per unit of price, ρ is
-            mean squared error per unit of weight, on columns as encoded.
+        lambdas: trade-offs λ ≥ 0, one policy each; fitted in ascending order, each warm-started from the previous one.
+            The default has the proportions of §6.2's eight (1/3, 1/2, 1, 2, …, 6), divided by 6.3.
+        unit: unit of λ and ρ. ``relative``: λ = 1 is the smallest λ at which a single classifier gives no priced column
+            a weight, ρ = 1 the smallest ρ at which it gives no column a weight, whatever the scale of prices, columns
+            and targets. ``price``: as in Eq. 12: λ is mean squared error per unit of price, ρ is mean squared error per
+            unit of weight, on columns as encoded.
         rho: ρ ≥ 0, the weight of the l1 norm.
-        rho_ratios: ρ / λ above 0, both as in Eq. 12, whatever ``unit`` is: at 1 a column of price 1 pays as much for
-            the norm as for the cost. For every λ above 0 the ratio is taken whose finished tree is best on validation
-            by ``criterion`` (of equals the greatest); the paper finds ρ by validation too, and its ρ of 0.5 to 5 are
-            of the order of its λ of 1/3 to 6 (§6.6, Fig. 11). Empty: ``rho`` for every λ.
-        features: what classifiers weigh: ``linear``, the columns as encoded; ``boosted``, the trees of a gradient
-            boosting of the same target (§5).
-        n_estimators, max_depth, learning_rate: of the boosting.
+        rho_ratios: ratios ρ / λ above 0, both as in Eq. 12, whatever ``unit`` is; at 1, the norm and the cost of a
+            column of price 1 have the same weight. For every λ above 0, the ratio whose finished tree is best on
+            validation by ``criterion`` is taken (in a tie, the greatest). The paper also chooses ρ by validation; its ρ
+            of 0.5 to 5 have the order of its λ of 1/3 to 6 (§6.6, Fig. 11). If empty, ``rho`` is used for every λ.
+        features: the columns of classifiers: ``linear``, the encoded columns; ``boosted``, the trees of a gradient
+            boosting on the same target (§5).
+        n_estimators, max_depth, learning_rate: parameters of the boosting.
         evaluation: e_t, the price of evaluating one boosted tree, ≥ 0; ``scheme`` takes the cost scheme's price
             of an evaluation.
-        cost_terms: what the objective charges (§6.6): ``both``; ``features``; ``evaluation``, of boosted trees. The
-            bill is the same whatever was charged in training; no cost at all is λ = 0.
-        positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of
-            grades above 0 in a ranking), above 0; ``balanced`` gives both sides the same total weight.
-        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that
-            leave there (``hard``), on all, weighted by the probability of leaving there (``soft``, the paper's
-            formula), or not (``off``).
-        stop_fine_tuning: whether fine-tuning ends where validation is best, going by ``criterion`` (§6.2).
-        early_stopping: whether the descent ends where validation gets worse (§5.3); ``auto``: with boosted trees.
+        cost_terms: costs in the objective (§6.6): ``features``, ``evaluation`` (of boosted trees) or ``both``. The bill
+            does not depend on it; λ = 0 ignores all costs.
+        positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of grades
+            above 0 in a ranking), above 0; ``balanced`` gives both classes the same total weight.
+        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that leave
+            there (``hard``), on all rows, weighted by the probability of leaving there (``soft``, the paper's formula),
+            or not (``off``).
+        stop_fine_tuning: whether fine-tuning stops where ``criterion`` is best on validation (§6.2).
+        early_stopping: whether the descent stops when validation gets worse (§5.3); ``auto``: with boosted trees.
         split_quantile: share of the training rows at a node that its first threshold sends up, in (0, 1).
         steepness: factor of the sigmoid's argument in Eq. 4, above 0.
         intercept: whether every classifier has an unpenalised intercept.
-        criterion: what pruning, greedy building and early stopping go by, on validation: ``loss`` (squared),
-            ``ndcg@5`` or ``precision@5`` (rankings, binary tasks); ``auto``: NDCG@5 for rankings, else the loss.
-        max_iter: most sweeps of the descent over all nodes, from 0. One that has not converged is reported in
-            the policy's details and the family's diagnostics.
+        criterion: criterion on validation for pruning, greedy building and early stopping: ``loss`` (squared),
+            ``ndcg@5`` or ``precision@5`` (rankings, binary tasks); ``auto``: NDCG@5 for rankings, otherwise the loss.
+        max_iter: maximum number of sweeps of the descent over all nodes, at least 0. The policy's details and the
+            family's diagnostics report a descent that has not converged.
         tol: relative change of the objective below which the descent ends, above 0.
-        include_empty_policy: whether policies that read nothing are in the family; one always is when there is no
-            other.
-        report_purchases: whether the diagnostics say, per λ, at which share of the nodes below the root anything is
-            bought that was not bought above.
+        include_empty_policy: whether the family may contain policies that read nothing; it contains one in any case if
+            there is no other.
+        report_purchases: whether the diagnostics contain, for each λ, the share of the nodes below the root that buy a
+            feature which no node above them buys.
+
+    Source: Xu, Kusner, Weinberger, Chen, Chapelle, Classifier cascades and trees for minimizing feature evaluation
+    cost, JMLR 15, 2014.
     """
 
     version: ClassVar[int] = 1
@@ -97,7 +100,7 @@ class TreeParameters(Method):
         """Levels of the tree, stages of the cascade."""
 
     def settings(self) -> TreeSettings:
-        """What the optimiser is told."""
+        """The settings of the optimiser."""
         from bench_cstc.family import TreeSettings
 
         stops = self.early_stopping == "on" or (self.early_stopping == "auto" and self.features == "boosted")
@@ -118,7 +121,7 @@ class TreeParameters(Method):
         )
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or missing values where features are linear."""
+        """Reason not to run: those of every method, or missing values with linear features."""
         if data.missing and self.features == "linear":
             return "features = 'linear' takes no missing values; encode = 'impute' fills them"
         return super().inapplicable(data)

@@ -1,4 +1,4 @@
-"""The paper's methods and its baselines, and the metric that compares families at equal cost."""
+"""The plugin's hooks: the paper's methods and baselines, the metric that compares families at equal cost, figures."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Learned trees, and what they read by depth and price (CSTC Fig. 8 to 10). Imported when a suite draws them."""
+    """Learned trees, and the features read by depth and price (CSTC Fig. 8 to 10); imported when a suite draws them."""
     register("tree", "bench_cstc.figures:Tree")
     register("depth-by-price", "bench_cstc.figures:DepthByPrice")
 
 
 @hookimpl(optionalhook=True)
 def bench_policy_types() -> list[type]:
-    """What a saved policy holds."""
+    """Return the types that a saved policy contains."""
     from bench_models.answers import Answer, SilentPolicy
     from bench_models.columns import BoostedTrees, PlainColumns
     from bench_models.linear import ConstantPolicy, Platt

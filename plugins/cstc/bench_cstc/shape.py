@@ -1,8 +1,8 @@
-"""The shape of a tree of classifiers: which nodes there are, and the probability of reaching each (CSTC §3.1, §3.2.1).
+"""The shape of a tree of classifiers: its nodes, and the probability of reaching each (CSTC §3.1, §3.2.1).
 
-A node is named as in a heap: the root is 1, the upper child of i is 2i, the lower one 2i + 1. Ascending names are
-a level-order walk. A child that is not there is a terminal element: rows that go its way leave with the node's
-prediction. A cascade is the tree whose nodes have upper children only.
+A node is named as in a heap: the root is 1, the upper child of i is 2i, the lower one 2i + 1. Ascending names give
+level order. A missing child is a terminal element: rows that go there leave with the node's prediction. A cascade is a
+tree whose nodes have only upper children.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Terminal:
-    """Where rows leave.
+    """A terminal element, at which rows leave.
 
     Attributes:
-        node: index of the classifier whose prediction they leave with.
-        side: 1 above its threshold, -1 below it, 0 for a leaf (all that reach it).
+        node: index of the classifier whose prediction is their answer.
+        side: 1 above its threshold, -1 below it, 0 for a leaf (all rows that reach it).
     """
 
     node: int
@@ -34,7 +34,7 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Shape:
-    """Nodes by their heap names, ascending; every node's parent is there too."""
+    """Nodes by their heap names, ascending; every node's parent is included."""
 
     names: tuple[int, ...]
 
@@ -48,7 +48,7 @@ class Shape:
 
     @classmethod
     def full(cls, depth: int) -> Shape:
-        """A balanced tree of that many levels."""
+        """A balanced tree with this number of levels."""
         return cls(tuple(range(1, 2**depth)))
 
     @classmethod
@@ -73,7 +73,7 @@ class Shape:
         return self.index.get(2 * self.names[node] + 1, -1)
 
     def is_leaf(self, node: int) -> bool:
-        """Whether it has no child: it does not branch."""
+        """Whether a node has no child."""
         return self.upper(node) < 0 and self.lower(node) < 0
 
     def depth(self, node: int) -> int:
@@ -104,7 +104,7 @@ class Shape:
         return tuple(terminals)
 
     def without(self, node: int) -> Shape:
-        """Without a node and all below it."""
+        """The shape without a node and its descendants."""
         gone = {node, *self.below(node)}
         return Shape(tuple(name for i, name in enumerate(self.names) if i not in gone))
 
@@ -117,7 +117,7 @@ class Shape:
 
         Args:
             up: float64 (rows, nodes): probability of going up at each node.
-            start: 0 for the whole tree.
+            start: index of the node to start from; 0 for the root.
 
         Returns:
             float64 (rows, nodes); 0 for nodes that are not below ``start``.

@@ -1,6 +1,6 @@
 """The tree's structure: top-down initialisation (CSTC §3.4.2), pruning (§3.6.1), greedy building (§3.6.2).
 
-Also the criterion on validation that these go by.
+Also the criterion on validation for these steps.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ __all__ = ["Criterion", "build_greedily", "criterion_of", "initialise", "prune",
 
 Floats = NDArray[np.float64]
 Criterion = Callable[[Floats], float]
-"""Predictions of the validation rows → a number, the lower the better."""
+"""A function from predictions of the validation rows to a number; lower is better."""
 
 
 def split_point(scores: Floats, p: Floats, split_quantile: float = 0.5) -> float:
-    """The threshold that sends the share of the weight nearest to ``split_quantile`` up.
+    """The threshold whose share of weight above it is nearest to ``split_quantile``.
 
-    It lies halfway between two neighbouring scores; among equally good ones the lowest is taken. With one score
-    only, it is that score: every row goes down, softly half of each.
+    It is halfway between two neighbouring scores; in a tie, the lowest. If all scores are equal, it is that score:
+    every row goes down, and the sigmoid gives 1/2.
     """
     levels, at = np.unique(scores, return_inverse=True)
     if len(levels) < 2 or p.sum() <= 0:
@@ -40,9 +40,9 @@ def split_point(scores: Floats, p: Floats, split_quantile: float = 0.5) -> float
 
 
 def initialise(descent: Descent, shape: Shape, split_quantile: float = 0.5) -> State:
-    """Every node in level order, each as if nothing were below it; its threshold halves what reaches it.
+    """Fit every node in level order as a leaf; its threshold halves the rows that reach it.
 
-    "Half" is of the rows that reach the node by hard decisions, so that a node's children both get rows.
+    These are the rows that reach the node by hard decisions, so that both children get rows.
     """
     o = descent.objective
     state = State.zeros(Shape((1,)), o.X.shape[1])
@@ -78,13 +78,13 @@ def walk(state: State, X: Floats) -> NDArray[np.int64]:
 
 
 def predictions(state: State, X: Floats, path: State | None = None) -> Floats:
-    """What the tree predicts by hard decisions: float64 (rows,); ``path`` decides them where it is another state."""
+    """Predictions by hard decisions: float64 (rows,); if ``path`` is given, its parameters decide the paths."""
     at = walk(path or state, X)
     return np.asarray(np.einsum("ij,ij->i", X, state.beta[at]) + state.bias[at])
 
 
 def prune(state: State, X: Floats, criterion: Criterion) -> State:
-    """Cut nodes, from the deepest up, whose removal does not make the criterion on validation rows worse."""
+    """Remove nodes, from the deepest up, whose removal does not make the criterion on validation rows worse."""
     best = criterion(predictions(state, X))
     for name in reversed(state.shape.names[1:]):
         shape = state.shape
@@ -105,9 +105,9 @@ def build_greedily(
 
     Args:
         descent: for the training rows.
-        depth: deepest level, the root's is 1.
+        depth: greatest level; the root's is 1.
         X: float64 (rows, columns): validation rows.
-        criterion: of their predictions.
+        criterion: criterion of their predictions.
         split_quantile: share of the rows that a threshold sends up.
         chain: only upper children (a cascade).
     """
@@ -143,16 +143,16 @@ def build_greedily(
 def criterion_of(
     name: Literal["auto", "loss", "ndcg@5", "precision@5"], problem: Problem, target: Target, constant: float
 ) -> Criterion:
-    """Predictions of the validation rows → a number, the lower the better; 0 without rows.
+    """A function from predictions of the validation rows to a number, where lower is better; 0 without rows.
 
     Args:
         name: see `TreeParameters`.
-        problem: for the query ids.
-        target: what is predicted.
+        problem: its query ids are used.
+        target: the target.
         constant: added to every prediction.
 
     Raises:
-        ValueError: a criterion of rankings, for what cannot be ranked.
+        ValueError: the criterion is for rankings, and the task cannot be ranked.
     """
     wanted = ("ndcg@5" if problem.task == "ranking" else "loss") if name == "auto" else name
     part = problem.validation

@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 FineTuning = Literal["soft", "hard", "off"]
 
 _STEPS = tuple(2**i for i in range(9))
-"""After how many steps of fine-tuning validation is asked, before its end is."""
+"""Numbers of steps of fine-tuning after which validation is evaluated, besides the end."""
 
 
 def _leaving(descent: Descent, state: State, rows: Literal["soft", "hard"]) -> Floats:
-    """Weight of each training row among those that leave with each node's prediction: float64 (rows, nodes)."""
+    """Weight of each training row in the fine-tuning of each node: float64 (rows, nodes)."""
     o, shape = descent.objective, state.shape
     scores = o.scores(state)
     up = o.up(state, scores) if rows == "soft" else (scores > state.theta).astype(np.float64)
@@ -36,11 +36,11 @@ def _leaving(descent: Descent, state: State, rows: Literal["soft", "hard"]) -> F
 
 
 def fine_tuned(descent: Descent, state: State, rows: FineTuning = "hard") -> tuple[Floats, Floats]:
-    """Weights and intercepts that predict, for every node rows can leave at; other nodes keep theirs.
+    """Weights and intercepts that predict, for every node at which rows can leave; other nodes keep theirs.
 
-    Minimises ``(1/n) Σ_i w_i q_i (x_i β + b − y_i)² + ρ‖β‖₁`` with every weight that is 0 held there; q is the
-    probability of leaving at the node (``soft``, §3.5 to the letter) or whether the row does (``hard``). Nodes that
-    branch go on deciding with the weights they have.
+    Minimises ``(1/n) Σ_i w_i q_i (x_i β + b − y_i)² + ρ‖β‖₁`` where zero weights stay 0. q is the probability of
+    leaving at the node (``soft``, as in §3.5) or whether the row leaves there (``hard``). Branching nodes still decide
+    with their original weights.
 
     Returns:
         float64 (nodes, columns), float64 (nodes,).
@@ -64,21 +64,22 @@ def fine_tuned(descent: Descent, state: State, rows: FineTuning = "hard") -> tup
 def fine_tuned_until_worse(
     descent: Descent, state: State, rows: FineTuning, X: Floats, criterion: Criterion
 ) -> tuple[Floats, Floats, int]:
-    """`fine_tuned`, ended where validation says (CSTC §6.2: "early stopping based on the validation data").
+    """`fine_tuned` with early stopping (CSTC §6.2: "early stopping based on the validation data").
 
-    The paper names no optimiser. Here all nodes take steps of proximal gradient descent together, from the weights
-    that the cost left them towards those of `fine_tuned`, columns in units of their spread; validation is asked before
-    the first step, after 1, 2, 4, … 256, and at the end itself. The first of the best is taken.
+    The paper names no optimiser. Here all nodes take proximal gradient steps together, from the weights of the descent
+    towards those of `fine_tuned`, with columns in units of their standard deviation. Validation is evaluated before the
+    first step, after 1, 2, 4, … 256 steps, and at the end. The first of the best results is taken.
 
     Args:
         descent: the training rows.
-        state: what decides the path.
+        state: parameters that decide the path.
         rows: as for `fine_tuned`.
-        X: float64 (m, columns): validation rows; without any there is no early end.
-        criterion: of their predictions, the lower the better.
+        X: float64 (m, columns): validation rows; without rows there is no early stopping.
+        criterion: criterion of their predictions; lower is better.
 
     Returns:
-        float64 (nodes, columns), float64 (nodes,), and the number of steps: 0 is not tuned, −1 the end itself.
+        float64 (nodes, columns), float64 (nodes,), and the number of steps: 0 means no fine-tuning, −1 complete
+        fine-tuning.
     """
     end = fine_tuned(descent, state, rows)
     if rows == "off" or not len(X):
@@ -125,7 +126,7 @@ class _Steps:
         H, h: float64 (k, k), (k,): second moments of the columns, and with y, in units of the columns' spread.
         rho: float64 (k,): the l1 norm's weight in these units.
         u: float64 (k,): the weights in these units.
-        spread, mean: float64 (k,). y_mean: of the rows that leave here.
+        spread, mean: float64 (k,). y_mean: mean target of the rows that leave here.
         rate: length of a step.
     """
 
@@ -173,13 +174,13 @@ class _Steps:
             self.u = np.sign(moved) * np.maximum(np.abs(moved) - self.rate * self.rho, 0.0)
 
     def weights(self) -> tuple[Floats, float]:
-        """Weights of the columns as they are, and the best intercept for them."""
+        """Weights in the columns' original units, and the best intercept for them."""
         beta = self.u / self.spread
         return beta, self.y_mean - float(self.mean @ beta)
 
 
 def tuned_loss(descent: Descent, state: State, beta: Floats, bias: Floats, rows: Literal["soft", "hard"]) -> float:
-    """What `fine_tuned` minimises, summed over the nodes that predict."""
+    """The objective of `fine_tuned`, summed over the nodes that predict."""
     o = descent.objective
     leaving = _leaving(descent, state, rows)
     total = 0.0
@@ -190,12 +191,12 @@ def tuned_loss(descent: Descent, state: State, beta: Floats, bias: Floats, rows:
 
 
 def exact_objective(descent: Descent, state: State, beta: Floats, bias: Floats) -> float:
-    """What is meant by Eq. 10 of the finished tree: training loss + λ × mean price, rows going one way.
+    """Eq. 10 of the finished tree: training loss + λ × mean price, with hard decisions.
 
     Args:
         descent: data and λ.
-        state: what decides the path.
-        beta, bias: what predicts, from `fine_tuned`.
+        state: parameters that decide the path.
+        beta, bias: weights and intercepts that predict, from `fine_tuned`.
     """
     o, shape = descent.objective, state.shape
     at = walk(state, o.X)

@@ -1,4 +1,4 @@
-"""What a branching node sees of the rest of the tree: the arrays of `kernels_node.Node` (Eq. 17, 18)."""
+"""The arrays of `kernels_node.Node`, through which a branching node's objective depends on the tree (Eq. 17, 18)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 
 def view(objective: Objective, state: State, k: int, columns: NDArray[np.int64]) -> Node:
-    """The objective as a function of one branching node, everything else held.
+    """The objective as a function of one branching node, with all else fixed.
 
     Args:
         objective: data and trade-off.
@@ -66,7 +66,7 @@ def view(objective: Objective, state: State, k: int, columns: NDArray[np.int64])
 
 
 def _leaving(state: State, k: int, up: Floats, reaches: list[Floats], squares: Floats) -> tuple[Floats, Floats, Floats]:
-    """Probability of each terminal behind the upper and the lower child; squared weights on its path but k's."""
+    """Probability of each terminal below the upper and the lower child; squared weights on its path, except at k."""
     shape = state.shape
     ends = [i for i, end in enumerate(shape.terminals) if k in shape.path(end.node)]
     U, L = np.zeros((len(up), len(ends))), np.zeros((len(up), len(ends)))

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 def weighted_sum(X: Floats, beta: Floats, bias: float) -> Floats:
-    """``X β + bias`` over the nonzero weights, column by column: a row's sum is the same in any batch."""
+    """``X β + bias`` over the nonzero weights, column by column, so that a row's sum is the same in any batch."""
     out = np.full(len(X), bias)
     for t in np.flatnonzero(beta):
         out += beta[t] * X[:, t]
@@ -32,11 +32,11 @@ class Walker:
     """A fitted tree, ready to decide.
 
     Attributes:
-        columns: what its classifiers weigh.
+        columns: the columns of its classifiers.
         state: weights and thresholds that decide the path.
         beta, bias: float64 (nodes, columns), (nodes,): weights that predict.
-        paid: bool (nodes, columns): what has been computed when a row leaves at a node.
-        features: bool (nodes, features): what has been acquired then.
+        paid: bool (nodes, columns): columns computed for a row that leaves at a node.
+        features: bool (nodes, features): features acquired by such a row.
         constant: added to every prediction.
     """
 
@@ -52,7 +52,7 @@ class Walker:
     def of(
         cls, columns: Columns, state: State, beta: Floats, bias: Floats, n_features: int, constant: float = 0.0
     ) -> Walker:
-        """With what each exit has paid for: the branching classifiers on the path, and the one that predicts."""
+        """Build the walker with the features of each exit: of the classifiers on its path that decide or predict."""
         shape = state.shape
         paid = np.zeros((len(shape), state.beta.shape[1]), dtype=bool)
         for k in range(len(shape)):
@@ -73,7 +73,7 @@ class Walker:
             phi: float64 (rows, columns): `Columns.values` of the rows.
 
         Returns:
-            float64 (rows,) and int64 (rows,), the node each row leaves at.
+            float64 (rows,); and int64 (rows,), the node at which each row leaves.
         """
         shape = self.state.shape
         at = np.zeros(len(phi), dtype=np.int64)
@@ -94,10 +94,10 @@ class Walker:
         return score, at
 
     def next_features(self, phi: Floats, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the first node on each row's path needs whose features are not all known.
+        """The features of the first node on each row's path whose features are not all known.
 
         Args:
-            phi: as above; what comes of values that are not known must not matter, and does not.
+            phi: as above; entries computed from unknown values do not matter.
             known: bool (rows, features).
         """
         wanted = np.zeros_like(known)
@@ -109,7 +109,7 @@ class Walker:
         return wanted
 
     def _read_along(self, exit: int) -> NDArray[np.bool_]:
-        """bool (nodes on the path, features): what has been read after each node on the way to an exit."""
+        """bool (nodes on the path, features): features read after each node on the path to an exit."""
         read = np.zeros((0, self.features.shape[1]), dtype=bool)
         so_far = np.zeros(self.features.shape[1], dtype=bool)
         shape = self.state.shape
@@ -124,13 +124,13 @@ class Walker:
 
 @dataclass(frozen=True, eq=False)
 class TreePolicy(Policy):
-    """Trees along λ, one operating point: one tree, or one per class whose sigmoids are normalised.
+    """The policy of one λ: one tree, or one per class with normalised sigmoids.
 
     Attributes:
         walkers: the trees.
         sigmoids: one per tree for classification; empty for scores.
         present: class codes of the trees (or the two classes of a single one).
-        n_classes: 0 for regression and ranking.
+        n_classes: number of classes; 0 for regression and ranking.
 
     ``evaluations`` counts classifiers visited, or (trees as features) trees evaluated.
     """
@@ -143,7 +143,7 @@ class TreePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Walk every row down every tree."""
+        """Send every row down every tree."""
         n = len(rows)
         acquired = np.zeros((n, self.walkers[0].features.shape[1]), dtype=bool)
         stage = np.ones(n, dtype=np.int64)
@@ -175,7 +175,7 @@ class TreePolicy(Policy):
         return Decisions(acquired, table, score_of, stage, evaluations, cost)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What every tree needs next."""
+        """The features that any tree needs next."""
         wanted = np.zeros_like(known)
         for walker in self.walkers:
             wanted |= walker.next_features(walker.columns.values(rows.X), known)

@@ -1,10 +1,10 @@
 """Why trees buy nearly everything at their root, on data whose right tree is known: ``python purchases.py``.
 
 ``ranking-regions`` (budgetbench-synthetic) with eight regions: the right tree splits three times on features of price
-1, and every leaf buys two expensive features of its own, 3 + 200 a document. One thing is changed at a time: ρ,
-pruning, zeros that may wake up, the start (the right tree itself), the steepness of Eq. 4's sigmoid. Printed: cost and
-NDCG@5 on new documents, nodes, the share of those below the root that buy anything new, and the objective (Eq. 12) on
-the training documents.
+1, and every leaf buys its own two expensive features, for 3 + 200 per document. One thing is changed at a time: ρ,
+pruning, whether zero weights may become nonzero, the start (the right tree), the steepness of Eq. 4's sigmoid. The
+table has cost and NDCG@5 on new documents, the number of nodes, the share of nodes below the root that buy a new
+feature, and the objective (Eq. 12) on the training documents.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DEPTH = 3
 
 
 class Waking(Descent):
-    """A leaf's weights that are 0 may come back."""
+    """A descent in which zero weights of leaves may become nonzero again."""
 
     def update(self, state: State, node: int) -> State:
         if not state.shape.is_leaf(node):
@@ -42,7 +42,7 @@ class Waking(Descent):
 
 
 def problem_of(documents: int, features: int, premise: Any, seed: int) -> tuple[Problem, Part]:
-    """Half of the documents to train on, a fifth for validation, the rest to judge."""
+    """Half of the documents for training, a fifth for validation, the others for testing."""
     data = RankingRegions(documents=documents, features=features, depth=DEPTH, premise=premise, seed=seed).load(
         DataContext(cache=Path("."), offline=True)
     )
@@ -87,7 +87,7 @@ def right_tree(objective: Objective) -> State:
     return state
 
 
-def told(name: str, problem: Problem, test: Part, objective: Objective, state: State, beta: Any, bias: Any) -> None:
+def report(name: str, problem: Problem, test: Part, objective: Objective, state: State, beta: Any, bias: Any) -> None:
     """One line about a finished tree."""
     at = walk(state, test.X)
     shape = state.shape
@@ -140,7 +140,7 @@ def main() -> None:
             ("full, ρ by validation", replace(settings, structure="full", rho_ratios=(0.1, 1.0, 10.0)), ranked),
         ):
             (tree,) = fit_trees(X, y, weights, penalty, [lambda_], changed, problem.validation.X, criterion)
-            told(name, problem, test, objective, tree.state, tree.beta, tree.bias)
+            report(name, problem, test, objective, tree.state, tree.beta, tree.bias)
         start = initialise(Descent(objective), Shape.full(DEPTH + 1))
         right = right_tree(objective)
         for name, kind, state in (
@@ -151,7 +151,7 @@ def main() -> None:
         ):
             descent = (kind or Descent)(objective, tol=1e-3)
             state = descent.run(state, 20).state if kind else state
-            told(name, problem, test, objective, state, *fine_tuned(descent, state))
+            report(name, problem, test, objective, state, *fine_tuned(descent, state))
         for steep in given.steepness:
             steeper = replace(objective, steep=steep)
             descent = Descent(steeper, tol=1e-3)
@@ -159,7 +159,7 @@ def main() -> None:
             pruned = prune(begun, problem.validation.X, ranked)
             for name, state in (("full", begun), ("pruned by NDCG@5", pruned), ("the right tree", right)):
                 state = descent.run(state, 20).state
-                told(f"{name}, steepness {steep:g}", problem, test, steeper, state, *fine_tuned(descent, state))
+                report(f"{name}, steepness {steep:g}", problem, test, steeper, state, *fine_tuned(descent, state))
 
 
 if __name__ == "__main__":

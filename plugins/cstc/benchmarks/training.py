@@ -1,6 +1,6 @@
-"""How the time of fitting a tree grows with rows, columns, nodes and λ; with ``--large``, the sizes of the paper.
+"""Time of fitting a tree by rows, columns, nodes and λ; with ``--large``, at the sizes of the paper.
 
-CPU seconds are what to compare: wall time is that of a machine that does something else too.
+Compare CPU seconds; wall time depends on the other load of the machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bench_core import Costs, Part, Problem
 
 
 def problem(rows: int, features: int, task: str, seed: int = 0) -> Problem:
-    """Columns that share a few factors, as pixels do; two classes, or grades 0..4 in queries of 20."""
+    """Columns with a few common factors, like pixels; two classes, or grades 0..4 in queries of 20."""
     rng = np.random.default_rng(seed)
     factors = min(30, features)
     loads = rng.normal(size=(factors, features))
@@ -44,7 +44,7 @@ def problem(rows: int, features: int, task: str, seed: int = 0) -> Problem:
 
 
 def timed(method: TreeMethod, given: Problem, what: str) -> None:
-    """Fit once and print what it took."""
+    """Fit once and print the time."""
     wall, cpu = time.perf_counter(), time.process_time()
     family = method.fit(given)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -1,4 +1,4 @@
-"""AdaBoost against plain oracles, and what is drawn from it on a budget."""
+"""AdaBoost compared with plain implementations, and sampling on a budget."""
 
 import math
 from itertools import pairwise
@@ -39,7 +39,7 @@ def noisy(rows, columns, seed):
 
 
 def plain_adaboost(X, y, rounds):
-    """Discrete AdaBoost with stumps of least weighted Gini impurity; lists and loops."""
+    """Discrete AdaBoost with stumps of least weighted Gini impurity, in plain Python."""
     n = len(y)
     w = [1.0 / n] * n
     scores, alphas = [0.0] * n, []
@@ -85,7 +85,7 @@ def test_with_stumps_it_is_plain_discrete_adaboost(seed):
 
 
 def _tied(X, y):
-    """Whether two stumps are equally good in some round: then either may be taken."""
+    """Whether two stumps are equally good in some round, so that either may be chosen."""
     n = len(y)
     w = np.full(n, 1.0 / n)
     for _ in range(4):
@@ -130,18 +130,18 @@ def test_with_deeper_trees_it_is_the_textbook_loop(seed, depth):
         w = np.where(wrong, w / (2 * error), w / (2 * (1 - error)))
     voters = adaboost(problem, y, start, 5, depth)
     assert voters.alpha.tolist() == pytest.approx(alphas)
-    # On training rows: two features that part a node alike are as good as each other.
+    # On training rows, since two features that split a node in the same way are equally good.
     assert voters.votes(X, np.arange(5)) @ voters.alpha == pytest.approx(total)
 
 
-def test_a_tree_without_an_error_ends_it():
+def test_boosting_ends_at_a_tree_without_errors():
     X = np.arange(10.0)[:, None]
     voters = adaboost(problem_of(X, X[:, 0] > 4), np.where(X[:, 0] > 4, 1.0, -1.0), np.ones(10), 5, 1)
     assert len(voters.alpha) == 1
     assert voters.alpha[0] == pytest.approx(0.5 * math.log((1 - 1e-10) / 1e-10))
 
 
-def test_no_tree_better_than_chance_gives_the_frequencies():
+def test_without_a_tree_better_than_chance_class_frequencies_are_answered():
     X = np.zeros((10, 1))
     family = AdaBoostRS(n_estimators=5).fit(problem_of(X, [0, 1] * 5))
     assert isinstance(family.policies[0], ConstantPolicy)
@@ -175,7 +175,7 @@ def test_draws_stop_before_the_first_that_would_exceed_the_budget(drawn, prices,
     assert found == max(within)
 
 
-def test_no_row_pays_more_than_the_budget_and_larger_ones_go_on_where_smaller_ended():
+def test_no_row_exceeds_the_budget_and_larger_budgets_extend_the_sample():
     case = make_case("binary", rows=400)
     family = AdaBoostRS(n_estimators=15, max_depth=1, draws=200).fit(case.problem)
     full = case.problem.costs.bill(family.reference.decide(case.rows).acquired, None)[0]
@@ -195,7 +195,7 @@ def test_by_default_the_cheapest_policy_reads_one_feature():
     assert min(policy.features.sum() for policy in family.policies) == 1
 
 
-def test_bills_are_of_the_trees_own_splits():
+def test_a_bill_is_that_of_the_sampled_trees_splits():
     X, y = noisy(200, 5, 3)
     problem = problem_of(X, y, prices=[1, 2, 4, 8, 16])
     family = AdaBoostRS(n_estimators=8, max_depth=2, budgets=(0.7,), evaluation=0.5).fit(problem)
@@ -210,13 +210,13 @@ def test_bills_are_of_the_trees_own_splits():
         assert decisions.evaluation_cost.tolist() == [0.5 * len(policy.chosen)] * 3
 
 
-def test_many_unbiased_draws_come_close_to_adaboost_itself():
+def test_many_unbiased_draws_approach_adaboost():
     X, y = noisy(300, 4, 1)
     problem = problem_of(X, y, prices=[1, 3, 5, 7])
     family = AdaBoostRS(n_estimators=10, max_depth=2, budgets=(1.0,), draws=200_000).fit(problem)
-    drawn, whole = family.policies[0].score(X), family.reference.score(X)
-    assert np.abs(drawn - whole).max() < 0.02
-    assert ((drawn > 0) == (whole > 0)).mean() > 0.97
+    drawn, complete = family.policies[0].score(X), family.reference.score(X)
+    assert np.abs(drawn - complete).max() < 0.02
+    assert ((drawn > 0) == (complete > 0)).mean() > 0.97
 
 
 def test_the_reference_is_adaboost_with_every_tree():
@@ -227,7 +227,7 @@ def test_the_reference_is_adaboost_with_every_tree():
     assert family.reference.decide(Rows(X)).score == pytest.approx(plain / voters.alpha.sum())
 
 
-def test_another_seed_draws_others():
+def test_another_seed_draws_other_trees():
     X, y = noisy(200, 6, 4)
     chosen = [
         AdaBoostRS(n_estimators=20, budgets=(0.5,), max_depth=1).fit(problem_of(X, y, seed=seed)).policies[0].chosen
@@ -237,7 +237,7 @@ def test_another_seed_draws_others():
     assert chosen[0].tolist() != chosen[1].tolist()
 
 
-def test_a_budget_below_the_first_draw_reads_nothing():
+def test_a_budget_below_the_first_draws_price_reads_nothing():
     X, y = noisy(100, 3, 5)
     family = AdaBoostRS(n_estimators=5, budgets=(1e-6,)).fit(problem_of(X, y))
     (policy,) = family.policies
@@ -255,7 +255,7 @@ def test_balanced_weights_find_the_rare_class():
     assert (balanced[y == 1] > 0).mean() > (plain[y == 1] > 0).mean() + 0.3
 
 
-def test_grades_are_relevant_from_a_level_on():
+def test_grades_of_at_least_relevant_from_are_positive():
     case = make_case("ranking", rows=400)
     decisions = AdaBoostRS(n_estimators=10, relevant_from=3.0).fit(case.problem).policies[0].decide(case.rows)
     relevant = case.y >= 3
@@ -265,7 +265,7 @@ def test_grades_are_relevant_from_a_level_on():
 
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 def test_other_tasks_are_refused(task):
-    with pytest.raises(ValueError, match=f"tells two classes apart; the task is {task}"):
+    with pytest.raises(ValueError, match=f"needs two classes; the task is {task}"):
         AdaBoostRS().fit(make_problem(task))
 
 

@@ -1,4 +1,4 @@
-"""AND-OR cascades: the loss, its descent, what a stage may use, and who leaves where."""
+"""AND-OR cascades: the loss, its descent, the features of a stage, and the exits of rows."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_a_single_stage_is_the_convex_problem_that_scipy_solves(seed, v):
 
     bounds = [(0, None)] * 8 + [(None, None)]
     best = minimize(split, np.zeros(9), jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-15})
-    # scipy may stop short on these bounds; the optimality conditions say that ours did not.
+    # scipy may stop early at these bounds; the optimality conditions show that our solution is optimal.
     assert fit.values[-1] <= best.fun + 1e-6
     assert fit.values[-1] == pytest.approx(best.fun, abs=1e-3)
     _, slope, slope_bias = problem.loss(fit.weights, fit.bias)
@@ -116,7 +116,7 @@ def corner(rows=600, seed=0):
     return Problem(part, part, Costs(np.array([1.0, 10.0])), "binary", 2, ("cheap", "expensive"), np.arange(2))
 
 
-def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
+def test_two_stages_separate_a_corner_and_other_rows_leave_early():
     problem = corner()
     family = AndOrCascade(lambdas=(0.001,), limits=(1.0, 10.0), max_iter=2000, tol=1e-8).fit(problem)
     decisions = family.policies[0].decide(Rows(problem.train.X))
@@ -131,7 +131,7 @@ def test_a_corner_is_cut_out_by_two_stages_and_its_outside_leaves_early():
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 100))
-def test_positive_means_that_every_stage_said_so(seed):
+def test_a_row_is_positive_if_every_stage_is(seed):
     case = make_case("binary", seed=seed)
     family = AndOrCascade(lambdas=(0.01, 0.1), max_iter=40).fit(case.problem)
     for policy in family.policies:
@@ -160,7 +160,7 @@ def test_stages_use_no_feature_above_their_limit():
         assert prices[problem.feature_of_column[np.flatnonzero(weights)]].max() <= limit
 
 
-def test_every_stage_has_trees_of_the_features_it_may_use():
+def test_trees_of_a_stage_read_only_the_features_it_may_use():
     problem = make_problem("binary", rows=400)
     base = training_context(problem, targets_of(problem, 1.0)[0], (1.0, 3.0, 4.0), 3, Boosting(7, 4, 0.1, 0.5))
     prices = problem.costs.prices[:, 0]
@@ -173,7 +173,7 @@ def test_every_stage_has_trees_of_the_features_it_may_use():
     assert len(base.columns.features_of) == 21
 
 
-def test_limits_that_allow_nothing_more_bring_no_further_trees():
+def test_a_limit_without_further_features_adds_no_trees():
     problem = make_problem("binary", rows=200)
     limits, boosting = (0.1, 1.0, 2.0, 9.0), Boosting(3, 4, 0.1, 0.0)
     base = training_context(problem, targets_of(problem, 1.0)[0], limits, 4, boosting)
@@ -221,7 +221,7 @@ def test_a_larger_trade_off_reads_less():
     assert bill[0.001] > bill[0.05] > bill[0.5]
 
 
-def test_what_has_not_converged_is_reported():
+def test_a_fit_that_has_not_converged_is_reported():
     problem = make_problem("binary")
     hasty = AndOrCascade(lambdas=(0.01,), max_iter=1).fit(problem)
     assert hasty.diagnostics["converged"] is False
@@ -230,7 +230,7 @@ def test_what_has_not_converged_is_reported():
     assert patient.diagnostics["converged"] is True
 
 
-def test_grades_are_relevant_from_a_level_on():
+def test_grades_of_at_least_relevant_from_are_positive():
     case = make_case("ranking", rows=400)
     method = AndOrCascade(lambdas=(0.01,), relevant_from=2.0, max_iter=100)
     decisions = method.fit(case.problem).policies[0].decide(case.rows)
@@ -249,7 +249,7 @@ def test_one_class_gives_its_frequency():
 
 @pytest.mark.parametrize("task", ["regression", "multiclass"])
 def test_other_tasks_are_refused(task):
-    with pytest.raises(ValueError, match=f"tells two classes apart; the task is {task}"):
+    with pytest.raises(ValueError, match=f"needs two classes; the task is {task}"):
         AndOrCascade().fit(make_problem(task))
 
 

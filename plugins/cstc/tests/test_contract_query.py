@@ -1,4 +1,4 @@
-"""The contract kit on early exits that judge a document among its query's others."""
+"""The contract kit on early exits that compare a document with its query's others."""
 
 from bench_cstc.baselines.early_exit import EarlyExit
 

@@ -1,4 +1,4 @@
-"""Cost terms that are left out of the objective (§6.6) do not steer the fit, and are billed all the same."""
+"""Costs that are left out of the objective (§6.6) do not influence the fit, but are billed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def decided(method: SingleCostSensitive, given: Problem):
     return policy.decide(Rows(given.validation.X))
 
 
-def test_only_what_is_charged_steers_the_fit() -> None:
+def test_only_charged_costs_influence_the_fit() -> None:
     cheap, expensive = problem([1.0, 1.0, 1.0, 1.0]), problem([1.0, 60.0, 1.0, 1.0])
     both = SingleCostSensitive(**SETTINGS, evaluation=0.1)
     assert decided(both, cheap).acquired[:, 1].all()
@@ -46,7 +46,7 @@ def test_only_what_is_charged_steers_the_fit() -> None:
     assert (decided(features, cheap).score == decided(costly, cheap).score).all()
 
 
-def test_evaluations_are_billed_even_where_they_were_not_charged() -> None:
+def test_evaluations_are_billed_even_if_the_objective_does_not_charge_them() -> None:
     method = SingleCostSensitive(**SETTINGS, evaluation=0.5, cost_terms="features")
     decisions = decided(method, problem([1.0, 1.0, 1.0, 1.0]))
     assert decisions.evaluations is not None
@@ -54,6 +54,6 @@ def test_evaluations_are_billed_even_where_they_were_not_charged() -> None:
     assert decisions.evaluations.min() > 0
 
 
-def test_the_price_of_evaluations_alone_needs_evaluations() -> None:
+def test_charging_only_evaluations_needs_boosted_trees() -> None:
     with pytest.raises(ValueError, match="nothing else is evaluated"):
         SingleCostSensitive(cost_terms="evaluation")

@@ -1,4 +1,4 @@
-"""The CSTC criterion: Jaccard coefficients by hand, known overlaps found again, and the command's words."""
+"""The CSTC criterion: Jaccard coefficients by hand, data with known overlaps, and the command."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_jaccard_is_that_of_sets(selected: np.ndarray) -> None:
 
 
 def staircase(rows: int = 2000, noise: float = 0.01, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Labels 0 to 4; a step from k to k + 1 shows in columns k and k + 1 only, column 6 says nothing."""
+    """Labels 0 to 4; the step from k to k + 1 changes only columns k and k + 1; column 6 is noise."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 5, rows)
     X = noise * rng.standard_normal((rows, 7))
@@ -92,7 +92,7 @@ def test_a_rising_step_is_counted() -> None:
     assert found.by_distance == [1.0, pytest.approx(0.25), pytest.approx(0.4)]
 
 
-def test_leaves_that_share_less_the_further_apart_they_are_are_told_from_others() -> None:
+def test_leaves_whose_overlap_falls_with_distance_have_a_negative_correlation() -> None:
     root = {"name": 1, "features": [9], "mean": 0.0}
     inner = [{"name": n, "features": [9], "mean": 0.0} for n in (2, 3)]
 
@@ -127,7 +127,7 @@ def test_a_target_with_many_values_is_cut_into_ranges_of_equally_many_rows() -> 
         (np.ones((3, 1)), [0, 1, 2], {"levels": 2}, "levels"),
     ],
 )
-def test_what_cannot_be_judged_is_refused(X: np.ndarray, y: list[int], options: dict[str, float], said: str) -> None:
+def test_invalid_input_is_refused(X: np.ndarray, y: list[int], options: dict[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         label_overlap(X, np.array(y), **options)  # type: ignore[arg-type]
 
@@ -138,7 +138,7 @@ def test_the_methods_parameters_have_ranges(wrong: dict[str, float]) -> None:
         LabelOverlapMethod(**wrong)  # type: ignore[arg-type]
 
 
-def test_constant_columns_select_nothing_and_nothing_overlaps_with_itself() -> None:
+def test_constant_columns_select_nothing_and_empty_sets_overlap_fully() -> None:
     found = label_overlap(np.ones((6, 2)), np.array([0, 1, 2, 0, 1, 2]))
     assert not found.selected.any()
     assert (found.matrix == 1.0).all()
@@ -152,7 +152,7 @@ def test_the_command_prints_the_matrix(capsys: pytest.CaptureFixture[str]) -> No
     assert lines[-1].startswith("away from the diagonal")
 
 
-def test_the_command_says_what_is_wrong() -> None:
+def test_the_command_reports_errors() -> None:
     for arguments, said in (
         (["nothing"], "there is no data set 'nothing'"),
         (["quadrants", "rowz=3"], "no parameter 'rowz'"),

@@ -1,4 +1,4 @@
-"""Early exits: the paper's rule against a plain loop, whole queries, and rows that say no query."""
+"""Early exits: the paper's rule compared with a plain loop, complete queries, and rows without query ids."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from bench_core.testing import changed_rows, make_case
 
 
 def plain_exits(partial, query, k, limits):
-    """The text, one document at a time: lists, loops, no shared code."""
+    """The paper's rule for one document at a time, in plain Python without shared code."""
     last = len(partial[0]) - 1 if len(partial) else 0
     leave = [last] * len(partial)
     for one in set(query):
@@ -42,7 +42,7 @@ documents = st.integers(0, 25).flatmap(
 
 @settings(max_examples=300, deadline=None)
 @given(data=documents, k=st.integers(1, 5), s=st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 9.0]))
-def test_documents_leave_where_a_plain_reading_of_the_text_lets_them(data, k, s):
+def test_documents_leave_as_in_a_plain_implementation_of_the_rule(data, k, s):
     scores, query = data
     partial = np.array(scores, dtype=float).reshape(len(query), 4)
     limits = thresholds(s, 4)
@@ -50,14 +50,14 @@ def test_documents_leave_where_a_plain_reading_of_the_text_lets_them(data, k, s)
     assert found.tolist() == plain_exits(partial.tolist(), query, k, limits.tolist())
 
 
-def test_thresholds_of_three_hundred_sentinels_are_the_texts():
+def test_thresholds_of_three_hundred_sentinels_are_the_papers():
     limits = thresholds(0.3, 300)
     for i in (1, 2, 150, 299, 300):
         assert limits[i - 1] == pytest.approx((300 - i) / 299 * 0.3)
     assert thresholds(0.7, 1).tolist() == [0.7]
 
 
-def test_sentinels_of_three_thousand_trees_stand_after_every_tenth():
+def test_three_thousand_trees_have_a_sentinel_after_every_tenth():
     assert sentinels(3000, 300).tolist() == list(range(10, 3001, 10))
     assert sentinels(7, 3).tolist() == [2, 4, 7]
     assert sentinels(3, 300).tolist() == [1, 2, 3]
@@ -104,13 +104,13 @@ def as_rows(part):
 
 
 @pytest.mark.parametrize("against", ["training", "query"])
-def test_with_a_threshold_no_score_falls_short_of_it_is_the_whole_ensemble(against):
+def test_with_a_large_threshold_all_trees_are_run(against):
     case, _, family = ranking(s=(1e9,), against=against, evaluation=0.5)
-    whole = Stagewise(
+    complete = Stagewise(
         n_estimators=20, learning_rate=0.3, prefixes=(20,), include_empty_policy=False, evaluation=0.5
     ).fit(case.problem)
     rows = as_rows(case.problem.validation)
-    mine, theirs = family.policies[0].decide(rows), whole.policies[0].decide(rows)
+    mine, theirs = family.policies[0].decide(rows), complete.policies[0].decide(rows)
     assert (mine.score == theirs.score).all()
     assert (mine.acquired == theirs.acquired).all()
     assert (mine.evaluation_cost == theirs.evaluation_cost).all()
@@ -118,7 +118,7 @@ def test_with_a_threshold_no_score_falls_short_of_it_is_the_whole_ensemble(again
 
 
 @pytest.mark.parametrize("against", ["training", "query"])
-def test_a_document_pays_for_the_trees_it_was_run_through(against):
+def test_a_document_pays_for_the_trees_it_has_passed(against):
     _, _, family = ranking(s=(0.2,), against=against, evaluation=0.5)
     case = make_case("ranking", rows=240)
     policy = family.policies[0]
@@ -142,7 +142,7 @@ def test_scores_after_exit_are_those_of_the_trees_run():
 
 
 @pytest.mark.parametrize("against", ["training", "query"])
-def test_what_was_removed_ranks_behind_what_stayed_longer(against):
+def test_documents_that_leave_rank_behind_those_that_leave_later(against):
     case, _, family = ranking(s=(0.1,), against=against)
     rows = as_rows(case.problem.validation)
     decisions = family.policies[0].decide(rows)
@@ -155,21 +155,21 @@ def test_what_was_removed_ranks_behind_what_stayed_longer(against):
         assert (np.argsort(decisions.score[here]) == np.argsort(same.score[here])).all()
 
 
-def test_query_by_query_neither_order_nor_other_queries_matter():
+def test_against_query_neither_order_nor_other_queries_matter():
     case, _, family = ranking(s=(0.15,), against="query")
     rows = as_rows(case.problem.validation)
     policy = family.policies[0]
-    whole = policy.decide(rows)
+    complete = policy.decide(rows)
     shuffle = np.random.default_rng(0).permutation(len(rows))
-    assert not changed_rows(whole.take(shuffle), policy.decide(rows.take(shuffle))).any()
+    assert not changed_rows(complete.take(shuffle), policy.decide(rows.take(shuffle))).any()
     for query in np.unique(rows.query):
         here = np.flatnonzero(rows.query == query)
-        assert not changed_rows(whole.take(here), policy.decide(rows.take(here))).any()
+        assert not changed_rows(complete.take(here), policy.decide(rows.take(here))).any()
 
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000))
-def test_values_no_document_has_paid_for_do_not_matter_query_by_query(seed):
+def test_against_query_unpaid_values_do_not_matter(seed):
     case, _, family = _FITTED
     rows = as_rows(case.problem.validation)
     policy = family.policies[0]
@@ -191,7 +191,7 @@ def test_a_query_of_one_document_is_scored_to_the_end():
 
 def test_rows_without_queries_are_refused_by_the_rule_that_needs_them():
     case, _, family = ranking(against="query")
-    with pytest.raises(ValueError, match='against = "training" decides every row by itself'):
+    with pytest.raises(ValueError, match='against = "training" decides every row on its own'):
         family.policies[0].decide(Rows(case.rows.X))
 
 
@@ -213,14 +213,14 @@ def test_training_levels_are_medians_over_queries_with_enough_documents():
     assert (nothing.decide(case.rows).evaluations == nothing.details["trees"]).all()
 
 
-def test_a_longer_run_begins_as_a_shorter_one():
+def test_a_longer_run_starts_like_a_shorter_one():
     case, _, family = ranking(s=(0.2,), prefixes=(10, 20))
     short = next(p for p in family.policies if p.details["trees"] == 10).decide(case.rows)
     long = next(p for p in family.policies if p.details["trees"] == 20).decide(case.rows)
     assert (np.minimum(long.evaluations, 10) == short.evaluations).all()
 
 
-def test_two_classes_are_calibrated_on_the_scores_rows_leave_with():
+def test_two_classes_are_calibrated_on_scores_at_the_exit():
     case = make_case("binary", rows=600)
     family = EarlyExit(n_estimators=10, learning_rate=0.5, s=(0.5,), k=100, prefixes=(10,)).fit(case.problem)
     decisions = family.policies[0].decide(case.rows)

@@ -1,4 +1,4 @@
-"""A single classifier: the convex problem of Eq. 14 and its closed form, against scipy and least squares."""
+"""A single classifier: the convex problem of Eq. 14 and its closed form, compared with scipy and least squares."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_the_leaf_is_the_minimiser(seed, rho, price, intercept):
     for start in (np.zeros(m + 1), np.append(beta, bias) + 1e-3, np.ones(m + 1)):
         options = {"maxiter": 4000, "maxfev": 4000, "xatol": 1e-9, "fatol": 1e-12, "adaptive": True}
         best = min(best, minimize(at, start, method="Nelder-Mead", options=options).fun)
-    # Weights end at 1e-4 of their scale (§3.4): so exact, and no more, is the minimum.
+    # Weights below 1e-4 of their scale become 0 (§3.4), which limits the accuracy of the minimum.
     assert value <= best + 1e-4 * abs(best)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10_000))
-def test_it_is_stationary_and_what_is_off_should_be_off(seed):
+def test_the_leaf_is_stationary_and_its_zeros_are_optimal(seed):
     leaf = random_leaf(seed)
     beta, bias, _ = leaf.solve(np.zeros(leaf.X.shape[1]), 0.0, tol=1e-9)
     miss = leaf.X @ beta + bias - leaf.y
@@ -100,7 +100,7 @@ def test_columns_that_are_not_allowed_get_no_weight():
     assert np.flatnonzero(beta).tolist() == [1]
 
 
-def test_a_leaf_that_no_row_reaches_stays_as_it_is():
+def test_a_leaf_that_no_row_reaches_does_not_change():
     leaf = random_leaf(3)
     nobody = Leaf(leaf.X, leaf.y, np.zeros(40), 0.1, leaf.v, leaf.const, leaf.penalty, leaf.scale)
     beta, bias, converged = nobody.solve(np.ones(4), 2.0)
@@ -139,11 +139,11 @@ def test_fine_tuning_never_raises_the_training_loss_and_adds_no_column(seed, var
     assert not beta[state.beta == 0].any()
 
 
-def test_the_exact_objective_is_loss_plus_price_of_the_path():
+def test_the_exact_objective_is_the_loss_plus_the_price_of_the_path():
     penalty = Penalty.build(Costs(np.array([3.0, 5.0])), [np.array([0]), np.array([1])])
     X = np.array([[2.0, 1.0], [-2.0, 1.0]])
     o = Objective(X, np.array([4.0, 0.0]), penalty, 0.0, 0.1, np.ones(2))
-    # The root reads x0 and sends the first row up to a leaf that reads x1 and says 1; the second leaves with -2.
+    # The root reads x0 and sends the first row up to a leaf that reads x1 and predicts 1; the second gets -2.
     state = State(Shape((1, 2)), np.array([[1.0, 0.0], [0.0, 1.0]]), np.zeros(2), np.zeros(2))
     value = exact_objective(Descent(o), state, state.beta, state.bias)
     assert value == pytest.approx((9 + 4) / 2 + 0.1 * (8 + 3) / 2)

@@ -1,4 +1,4 @@
-"""The methods: what a row is billed, classes, rankings, relations between the methods, bad input."""
+"""The methods: bills, classes, rankings, relations between the methods, invalid input."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_without_penalties_the_single_classifier_is_least_squares():
 
 
 def quadrant_like(make):
-    """Three columns; x0 tells which of x1 and x2 is the target."""
+    """Three columns; x0 determines which of x1 and x2 is the target."""
     rng = np.random.default_rng(0)
     X = np.column_stack([np.where(rng.random(400) < 0.5, -1.0, 1.0), rng.normal(size=(400, 2))])
     y = np.where(X[:, 0] > 0, 10 + X[:, 1], -10 + X[:, 2])
@@ -95,7 +95,7 @@ def test_larger_lambdas_buy_less():
     assert bills[0] > bills[1] > bills[2] == 0.0
 
 
-def test_policies_that_read_nothing_can_be_left_out():
+def test_policies_that_read_nothing_can_be_excluded():
     problem = make_problem("binary")
     assert len(CSTC(lambdas=(0.1, 5.0)).fit(problem).policies) == 2
     assert len(CSTC(lambdas=(0.1, 5.0), include_empty_policy=False).fit(problem).policies) == 1
@@ -124,7 +124,7 @@ def test_prices_and_targets_may_have_any_scale():
         np.testing.assert_allclose(said.score * 10.0, theirs.score, rtol=1e-4, atol=1e-4)
 
 
-def test_classes_are_weighted_as_asked(make):
+def test_positive_weight_weights_the_classes(make):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + rng.normal(size=400) > 1.8).astype(np.int64)
@@ -139,7 +139,7 @@ def test_classes_are_weighted_as_asked(make):
     assert score[y == 1].mean() + score[y == 0].mean() == pytest.approx(0.0, abs=1e-6)
 
 
-def test_queries_decide_what_pruning_goes_by(make):
+def test_queries_determine_the_criterion_of_pruning(make):
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 3))
     y = np.clip(np.round(X[:, 0] + 0.5 * rng.normal(size=300) + 1), 0, 4)
@@ -152,7 +152,7 @@ def test_queries_decide_what_pruning_goes_by(make):
     assert ndcg_at(outcome, 5) > 0.75
 
 
-def test_a_query_with_one_document_and_one_without_relevant_ones_are_fine(make):
+def test_queries_with_one_document_or_no_relevant_one_are_accepted(make):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(41, 2))
     y = np.where(np.arange(41) < 10, 0.0, np.clip(np.round(X[:, 0] + 1), 0, 3))
@@ -174,7 +174,7 @@ def test_one_class_in_training_is_answered_with_that_class(method, make):
 
 @pytest.mark.parametrize("features", ["linear", "boosted"])
 @pytest.mark.parametrize("method", ALL)
-def test_constant_features_and_constant_targets_are_answered_for_nothing(method, features, make):
+def test_constant_features_or_targets_give_a_free_policy(method, features, make):
     problem = make(np.ones((40, 2)), np.full(40, 3.5))
     said = method(features=features, n_estimators=5).fit(problem).policies[0].decide(Rows(np.ones((2, 2))))
     np.testing.assert_allclose(said.score, 3.5)
@@ -193,7 +193,7 @@ def test_class_weights_of_a_regression_are_refused():
         CSCC(positive_weight=2.0).fit(make_problem("regression"))
 
 
-def test_a_rankings_criterion_is_refused_where_nothing_is_ranked():
+def test_a_criterion_of_rankings_is_refused_for_other_tasks():
     with pytest.raises(ValueError, match=r"'ndcg@5' is for rankings"):
         CSTC(criterion="ndcg@5").fit(make_problem("multiclass"))
 
@@ -254,7 +254,7 @@ def test_the_objective_on_record_never_rises(method):
             assert (np.diff(values) <= 1e-12 * abs(values[0])).all()
 
 
-def test_no_validation_rows_are_fine(make):
+def test_validation_may_be_empty(make):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     nothing = Part(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))

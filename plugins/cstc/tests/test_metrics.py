@@ -1,4 +1,4 @@
-"""The best policy within a budget: any policy within it beats any beyond it, where the cheaper is better."""
+"""The best policy within a budget: any policy within it beats any beyond it, and beyond it the cheaper is better."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core.records import resolve_metric
 
 
 def outcome(task: str, paid: float, evaluations: float = 0.0, **fields: Any) -> Outcome:
-    """Four rows of two features that cost 10 together; the answers are all right but the last."""
+    """Four rows of two features that together cost 10; all answers but the last are right."""
     y = np.array([0, 1, 1, 0]) if task in ("binary", "multiclass") else np.array([0.0, 1.0, 2.0, 0.0])
     acquired = np.zeros((4, 2), dtype=bool)
     if task in ("binary", "multiclass"):
@@ -46,7 +46,7 @@ def test_it_resolves_with_a_number() -> None:
     assert metric.goal == "max"
 
 
-def test_it_says_whether_a_value_is_of_a_policy_beyond_the_budget() -> None:
+def test_a_value_shows_whether_the_policy_is_beyond_the_budget() -> None:
     metric = resolve_metric("best-within@30", {one.name: one for one in METRICS})
     assert metric.missed is not None
     worst = outcome("regression", 3.0)
@@ -56,7 +56,7 @@ def test_it_says_whether_a_value_is_of_a_policy_beyond_the_budget() -> None:
 
 
 def test_the_error_of_values_is_of_regressions_only() -> None:
-    """Early exits shift a ranking's scores by rank, so that their squared error means nothing."""
+    """Early exits shift a ranking's scores by rank, so their squared error is meaningless."""
     metric = resolve_metric("regression-mse", {one.name: one for one in METRICS})
     assert metric.tasks == {"regression"}
     assert metric.function(outcome("regression", 3.0)) == mse(outcome("regression", 3.0)) == 1.0

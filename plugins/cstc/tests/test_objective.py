@@ -1,4 +1,4 @@
-"""The objective against the paper's formulas written out, its gradient, and the descent that may not raise it."""
+"""The objective compared with the paper's formulas, its gradient, and the descent, which must not raise it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ variants = st.sampled_from(VARIANTS)
 
 
 def written_out(o, state):
-    """Eq. 12, 19, §4.1 and 22, row by row and node by node, with no array code of the plugin's."""
+    """Eq. 12, 19, §4.1 and 22, row by row and node by node, without the plugin's code."""
     shape, n = state.shape, len(o.y)
     reach = np.zeros((n, len(shape)))
     exits: dict[tuple[int, int], np.ndarray] = {}
@@ -96,7 +96,7 @@ def test_the_values_of_a_run_fall_and_end_at_its_state(seed, variant):
 
 
 def inner_node(seed, variant, boosted):
-    """A branching node of a random tree, with what it sees of the rest; None when the tree has none."""
+    """A branching node of a random tree, with its view of the tree; None if the tree has none."""
     o, state = random_objective(seed, variant, boosted)
     k = next((k for k in range(len(state.shape)) if not state.shape.is_leaf(k)), None)
     if k is None:
@@ -113,7 +113,7 @@ def at(o, state, k, columns, beta, bias, theta):
 
 @settings(max_examples=60, deadline=None)
 @given(seeds, variants, st.booleans())
-def test_a_nodes_view_moves_as_the_objective_does(seed, variant, boosted):
+def test_a_nodes_view_changes_like_the_objective(seed, variant, boosted):
     found = inner_node(seed, variant, boosted)
     if found is None:
         return
@@ -227,7 +227,7 @@ def test_a_descent_without_sweeps_leaves_the_state():
     assert run.state is state
 
 
-def test_a_descent_cut_short_says_so():
+def test_an_interrupted_descent_is_reported():
     o, state = random_objective(3, rows=60)
     assert not Descent(o, tol=1e-12).run(state, 1).converged
 

@@ -1,8 +1,8 @@
-"""CSTC §6.1: two cheap features tell which of four expensive ones is the label; the paper's tree pays 12 a row.
+"""CSTC §6.1: two cheap features select which of four expensive ones is the label; the paper's tree pays 12 per row.
 
-A decoy (an expensive feature of another quadrant) is "a random number" in the paper. Here it looks like the
-feature does in its own quadrant: otherwise its value would tell the quadrant, and a root that acquires it would be
-right to.
+A decoy (an expensive feature of another quadrant) is "a random number" in the paper. Here it has the distribution of
+the feature in its own quadrant. Otherwise its value would reveal the quadrant, and buying it at the root would be
+optimal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The SVM reference: what it chooses, what it says, what it costs."""
+"""The SVM reference: its choice of parameters, answers and costs."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from bench_core.testing import make_case, make_problem
 
 
 @pytest.mark.parametrize("standardise", [True, False])
-def test_it_is_the_machine_of_least_validation_error(standardise):
+def test_the_svm_of_least_validation_error_is_chosen(standardise):
     case = make_case("binary", rows=300)
     problem = case.problem
     C, gamma = (0.1, 3.0, 50.0), (0.02, 0.2, 2.0)
@@ -43,7 +43,7 @@ def test_the_scale_unit_is_scikit_learns():
     assert policy.details["gamma"] == pytest.approx(1.0 / (X.shape[1] * X.var()))
 
 
-def test_more_classes_have_a_machine_each():
+def test_more_than_two_classes_have_an_svm_each():
     case = make_case("multiclass", rows=400)
     (policy,) = RbfSvm(C=(10.0,), gamma=(1.0,)).fit(case.problem).policies
     decisions = policy.decide(case.rows)
@@ -74,7 +74,7 @@ def test_bayesian_optimisation_finds_what_the_grid_misses():
     assert all(1.0 <= c <= 1000.0 and 0.01 <= g <= 1.0 for c, g, _ in tried)
 
 
-def test_one_value_is_not_searched_over():
+def test_a_parameter_with_one_value_is_fixed():
     tried = search(lambda C, gamma: C, (1.0, 2.0), (0.5,), 3, np.random.default_rng(0))
     assert {g for _, g, _ in tried} == {0.5}
     assert search(lambda C, gamma: C, (1.0,), (0.5,), 3, np.random.default_rng(0)) == [(1.0, 0.5, 1.0)]
@@ -85,7 +85,7 @@ def test_rounds_are_kept_in_the_history():
     assert [len(values) for values in family.history.values()] == [5, 5, 5]
 
 
-def test_the_machine_kept_has_seen_all_rows():
+def test_the_final_svm_is_trained_on_all_rows():
     problem = make_problem("binary", rows=300)
     few = RbfSvm(C=(5.0,), gamma=(1.0,), search_rows=20).fit(problem).policies[0]
     all_rows = RbfSvm(C=(5.0,), gamma=(1.0,)).fit(problem).policies[0]

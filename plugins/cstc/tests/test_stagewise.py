@@ -1,4 +1,4 @@
-"""Stage-wise regression: its prefixes, its bill, and what it refuses."""
+"""Stage-wise regression: prefixes, bills, and refused input."""
 
 from itertools import pairwise
 
@@ -55,7 +55,7 @@ def test_every_prefix_predicts_what_lightgbm_predicts_after_so_many_iterations()
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 3))
 def test_prefixes_are_friedmans_stagewise_regression(seed, depth):
-    """The oracle is scikit-learn's exact gradient boosting; on training rows thresholds between values play no part."""
+    """Compared with scikit-learn's exact gradient boosting on training rows, where thresholds make no difference."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     X, y = smooth(100, 3, seed)
@@ -69,7 +69,7 @@ def test_prefixes_are_friedmans_stagewise_regression(seed, depth):
         assert policies[f"trees={k}"].decide(Rows(X)).score == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_bill_is_of_the_distinct_features_of_the_trees_run():
+def test_the_bill_is_for_the_distinct_features_of_the_trees_run():
     X, y = smooth(300, 6, 2)
     groups = Costs(np.array([1.0, 0.5, 2.0, 0.0, 0.0, 3.0]), np.array([-1, -1, 0, 0, 1, 1]), np.array([5.0, 7.0]))
     problem = problem_of(X, y, costs=groups)
@@ -100,7 +100,7 @@ def test_several_classes_have_a_boosting_each_and_share_what_is_acquired():
     assert (decisions.probabilities.argmax(axis=1) == case.y).mean() > 0.6
 
 
-def test_trees_are_those_that_a_cost_sensitive_tree_weighs():
+def test_trees_are_the_columns_of_a_cost_sensitive_tree():
     X, y = smooth(200, 3, 5)
     problem = problem_of(X, (y > 0).astype(np.int64), "binary")
     policy = by_label(Stagewise(n_estimators=5, prefixes=(5,)).fit(problem))["trees=5"]
@@ -118,19 +118,19 @@ def test_geometric_prefixes_double_and_end_with_all(rounds):
     assert all(b <= 2 * a and a < b for a, b in pairwise(kept))
 
 
-def test_prefixes_as_asked_are_cut_to_what_there_is():
+def test_prefixes_are_limited_to_the_number_of_trees():
     assert kept_prefixes((3, 50, 70), 60) == [3, 50, 60]
     assert kept_prefixes("all", 4) == [1, 2, 3, 4]
     assert kept_prefixes("geometric", 0) == []
 
 
-def test_running_sums_do_not_depend_on_where_they_are_read():
+def test_running_sums_do_not_depend_on_the_other_prefixes():
     X, y = smooth(150, 3, 7)
     sums = Additive.of(boost(problem_of(X, y), y, Boosting(9, 3, 0.2, 1.0)), 3)
-    whole = sums.partial(X, range(10))
-    assert (whole[:, 0] == y.mean()).all()
+    complete = sums.partial(X, range(10))
+    assert (complete[:, 0] == y.mean()).all()
     for t in range(10):
-        assert (sums.partial(X[3:40], [t])[:, 0] == whole[3:40, t]).all()
+        assert (sums.partial(X[3:40], [t])[:, 0] == complete[3:40, t]).all()
     assert sums.partial(X[:0], [2, 5]).shape == (0, 2)
 
 

@@ -31,7 +31,7 @@ def test_a_shape_without_root_or_parents_is_refused(names):
         Shape(names)
 
 
-def test_terminals_are_the_children_that_are_not_there():
+def test_terminals_are_the_missing_children():
     ends = [(end.node, end.side) for end in Shape((1, 2, 5)).terminals]
     assert ends == [(0, -1), (1, 1), (2, 0)]
     assert [(end.node, end.side) for end in Shape.cascade(3).terminals] == [(0, -1), (1, -1), (2, 0)]
@@ -51,7 +51,7 @@ def test_hard_traversal_is_the_limit_of_steep_sigmoids(seed, variant):
     np.testing.assert_allclose(predictions(state, o.X), expected, rtol=1e-6, atol=1e-6)
     exits = np.stack([end.node for end in shape.terminals])[leaving.argmax(axis=1)]
     assert walk(state, o.X).tolist() == exits.tolist()
-    # The policy's own walk is another implementation of the same.
+    # The policy's own walk is a second implementation.
     plain = PlainColumns([np.array([t]) for t in range(o.X.shape[1])])
     score, at = Walker.of(plain, state, state.beta, state.bias, o.X.shape[1])(o.X)
     assert at.tolist() == exits.tolist()
@@ -61,7 +61,7 @@ def test_hard_traversal_is_the_limit_of_steep_sigmoids(seed, variant):
 @settings(max_examples=30, deadline=None)
 @given(seeds, variants)
 def test_a_row_at_the_threshold_goes_down_in_training_and_in_the_policy(seed, variant):
-    # Whole numbers: scores are exact, and many are the threshold itself.
+    # Integers, so that scores are exact and many equal the threshold.
     o, drawn = random_objective(seed, variant)
     X = np.random.default_rng(seed).integers(-1, 2, o.X.shape).astype(float)
     state = State(drawn.shape, np.round(drawn.beta), np.zeros(len(drawn.shape)), np.round(drawn.theta))
@@ -81,7 +81,7 @@ def test_a_row_at_the_threshold_goes_down_in_training_and_in_the_policy(seed, va
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20), st.sampled_from([0.2, 0.5, 0.8]))
-def test_no_threshold_between_scores_comes_nearer_to_the_share(levels, keep):
+def test_no_other_threshold_is_nearer_to_the_share(levels, keep):
     scores = np.array(levels, dtype=float)
     theta = split_point(scores, np.ones(len(scores)), keep)
     off = abs((scores > theta).mean() - keep)
@@ -97,7 +97,7 @@ def test_initialisation_sends_half_of_every_nodes_rows_up():
     assert np.bincount(at, minlength=7).tolist() == [0, 0, 0, 16, 16, 16, 16]
 
 
-def test_initialisation_takes_each_node_as_a_leaf_below_those_before_it():
+def test_initialisation_fits_each_node_as_a_leaf():
     o, _ = random_objective(2, rows=60)
     descent = Descent(o)
     state = initialise(descent, Shape.full(2))
@@ -125,10 +125,10 @@ def test_pruning_keeps_only_nodes_that_validation_needs():
     assert prune(state, o.X, lambda scores: 0.0).shape.names == (1,)
 
 
-def test_greedy_building_stops_where_no_node_helps_and_grows_where_one_does():
+def test_greedy_building_adds_nodes_as_long_as_one_helps():
     o, _ = random_objective(4, rows=80)
     assert build_greedily(Descent(o), 3, o.X, lambda scores: 0.0).shape.names == (1,)
-    # y = |x|: no line helps much, two halves with a line each are exact.
+    # y = |x|: one line helps little, and a line for each half is exact.
     x = np.linspace(-1, 1, 81)[:, None]
     penalty = Penalty.build(Costs(np.ones(1)), [np.array([0])])
     v = Objective(x, np.where(x[:, 0] > 0, 1.0, -0.5) * x[:, 0], penalty, 0.0, 0.0, np.ones(81), steep=50.0)
@@ -153,7 +153,7 @@ def fitted(seed=0, lambdas=(0.001, 0.01, 0.1), **settings):
     return o, fit_trees(o.X, o.y, o.weights, o.penalty, lambdas, given, o.X, criterion)
 
 
-def test_the_family_has_a_tree_per_lambda_and_says_how_it_went():
+def test_the_family_has_a_tree_per_lambda_and_its_history():
     o, trees = fitted()
     assert [tree.lambda_ for tree in trees] == [0.001, 0.01, 0.1]
     for tree in trees:
@@ -163,7 +163,7 @@ def test_the_family_has_a_tree_per_lambda_and_says_how_it_went():
         assert tree.mean[0] == pytest.approx(o.y.mean())
 
 
-def test_a_descent_that_runs_out_of_sweeps_is_not_called_converged():
+def test_a_descent_that_reaches_max_iter_is_not_converged():
     _, trees = fitted(max_iter=1, tol=1e-12)
     assert not any(tree.run.converged for tree in trees)
 
@@ -182,7 +182,7 @@ def test_early_stopping_ends_at_the_best_tree_on_validation():
     assert len(tree.run.values) == 3
 
 
-def test_lambda_max_is_the_least_that_leaves_a_single_classifier_without_priced_weights():
+def test_lambda_max_is_the_smallest_without_priced_weights_in_a_single_classifier():
     for seed in range(10):
         o, _ = random_objective(seed, rho=0.0, columns=3)
         if not len(o.penalty.weights):
@@ -192,12 +192,12 @@ def test_lambda_max_is_the_least_that_leaves_a_single_classifier_without_priced_
         over, _, _ = Descent(replace(o, lambda_=top * 1.01)).as_leaf(State.zeros(Shape((1,)), 3), 0)
         under, _, _ = Descent(replace(o, lambda_=top * 0.97)).as_leaf(State.zeros(Shape((1,)), 3), 0)
         if not priced.all():
-            continue  # a free column may take over
+            continue  # a free column may replace it
         assert not over.any()
         assert under.any()
 
 
-def test_rho_max_is_the_least_that_leaves_a_single_classifier_without_weights():
+def test_rho_max_is_the_smallest_without_weights_in_a_single_classifier():
     for seed in range(10):
         o, _ = random_objective(seed, lambda_=0.0)
         top = rho_max(o.X, o.y, o.weights)
@@ -206,7 +206,7 @@ def test_rho_max_is_the_least_that_leaves_a_single_classifier_without_weights():
             assert beta.any() == some
 
 
-def test_nothing_priced_means_no_lambda():
+def test_without_prices_lambda_max_is_zero():
     o, _ = random_objective(0)
     free = Penalty.build(Costs(np.zeros(4)), [np.array([t]) for t in range(4)])
     assert lambda_max(o.X, o.y, o.weights, 0.0, free) == 0.0

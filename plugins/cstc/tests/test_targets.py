@@ -1,4 +1,4 @@
-"""Targets and what validation goes by, with class shares that differ between the parts."""
+"""Targets and validation criteria, with class shares that differ between the parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unequal(make):
     return make(np.zeros((4, 2)), TRAIN, task="binary", validation=Part(np.zeros((5, 2)), VALIDATION))
 
 
-def test_balanced_weights_of_the_validation_part_are_learned_on_the_training_part(unequal):
+def test_balanced_weights_of_validation_rows_come_from_the_training_part(unequal):
     (target,) = targets_of(unequal, "balanced")
     np.testing.assert_allclose(target.weights, [2 / 3, 2 / 3, 2 / 3, 2.0])
     np.testing.assert_allclose(target.weights_validation, [2.0, 2.0, 2.0, 2 / 3, 2.0])

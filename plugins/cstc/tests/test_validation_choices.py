@@ -1,4 +1,4 @@
-"""What validation decides besides the structure: ρ per λ, and where fine-tuning ends; and where trees buy."""
+"""Further choices on validation: ρ per λ, and the end of fine-tuning; and the depth at which trees buy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RATIOS = (0.02, 0.3, 3.0)
 
 
 def noisy(make, rows=40, columns=12, signal=2, seed=0):
-    """Few rows, many columns, most of them noise: the more weight, the worse elsewhere."""
+    """Few rows and many columns, most of them noise, so that large weights overfit."""
     rng = np.random.default_rng(seed)
     X, Z = rng.normal(size=(rows, columns)), rng.normal(size=(300, columns))
     truth = np.zeros(columns)
@@ -47,7 +47,7 @@ def test_the_ratio_of_rho_to_lambda_is_the_best_on_validation(make, method):
     assert loss(problem, chosen) == min(losses.values())
 
 
-def test_a_ratio_is_of_rho_over_lambda_in_the_objectives_own_units(make):
+def test_a_ratio_is_rho_over_lambda_in_the_objectives_units(make):
     problem = noisy(make)
     by_ratio = CSTC(lambdas=(0.03,), unit="price", rho_ratios=(0.5,)).fit(problem).policies[0]
     by_rho = CSTC(lambdas=(0.03,), unit="price", rho=0.015).fit(problem).policies[0]
@@ -58,7 +58,7 @@ def test_a_ratio_is_of_rho_over_lambda_in_the_objectives_own_units(make):
     np.testing.assert_allclose(relative.decide(rows).score, by_rho.decide(rows).score, atol=1e-9)
 
 
-def test_without_cost_rho_is_what_it_was(make):
+def test_at_lambda_zero_rho_is_the_parameter(make):
     problem = noisy(make)
     one, other = (CSTC(lambdas=(0.0,), rho=0.01, rho_ratios=ratios).fit(problem).policies[0] for ratios in ((), RATIOS))
     rows = Rows(problem.train.X)
@@ -67,7 +67,7 @@ def test_without_cost_rho_is_what_it_was(make):
 
 
 @pytest.mark.parametrize("ratios", [(0.0,), (-1.0,), (float("inf"),)])
-def test_ratios_are_above_zero(ratios):
+def test_ratios_must_be_above_zero(ratios):
     with pytest.raises(ValueError, match="rho_ratios"):
         CSTC(rho_ratios=ratios)
 
@@ -78,7 +78,7 @@ def squared(problem):
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("rows", ["soft", "hard"])
-def test_stopped_fine_tuning_is_never_worse_on_validation_than_none_or_all(make_objective, seed, rows):
+def test_stopped_fine_tuning_is_never_worse_on_validation_than_none_or_complete(make_objective, seed, rows):
     objective, state = make_objective(seed)
     descent = Descent(objective)
     rng = np.random.default_rng(seed)
@@ -96,8 +96,8 @@ def test_stopped_fine_tuning_is_never_worse_on_validation_than_none_or_all(make_
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_steps_of_fine_tuning_lead_to_its_end(make_objective, seed):
-    """Judged by the distance to the end itself, the last steps win over the start and come close to it."""
+def test_the_steps_of_fine_tuning_approach_its_end(make_objective, seed):
+    """The last steps are nearer to the end than the start is, and close to it."""
     objective, _ = make_objective(seed, rows=200)
     rng = np.random.default_rng(seed)
     state = State(Shape((1,)), rng.normal(size=(1, 4)), rng.normal(size=1), np.zeros(1))
@@ -119,11 +119,11 @@ def test_the_steps_of_fine_tuning_lead_to_its_end(make_objective, seed):
 def test_fine_tuning_that_fits_noise_ends_early(make):
     problem = noisy(make, rows=30, columns=25)
     common = {"lambdas": (0.001,), "unit": "price", "rho": 1e-6, "levels": 1}
-    whole = CSTC(**common).fit(problem).policies[0]
+    complete = CSTC(**common).fit(problem).policies[0]
     stopped = CSTC(**common, stop_fine_tuning=True).fit(problem).policies[0]
-    assert loss(problem, stopped) < loss(problem, whole)
+    assert loss(problem, stopped) < loss(problem, complete)
     assert 0 <= stopped.details["trees"][0]["tuning_steps"] <= 256
-    assert "tuning_steps" not in whole.details["trees"][0]
+    assert "tuning_steps" not in complete.details["trees"][0]
 
 
 def node(name, *features):
@@ -140,7 +140,7 @@ def test_purchases_are_counted_below_the_root_only():
     assert purchases([1.0], [[root]])["new below the root"] is None
 
 
-def test_purchases_are_reported_when_asked_for(make):
+def test_purchases_are_reported_on_request(make):
     rng = np.random.default_rng(0)
     X = np.column_stack([np.where(rng.random(400) < 0.5, -1.0, 1.0), rng.normal(size=(400, 2))])
     problem = make(X, np.where(X[:, 0] > 0, 10 + X[:, 1], -10 + X[:, 2]), prices=[1.0, 10.0, 10.0])

@@ -160,7 +160,7 @@ def scan_long(blank, c, u, v, right, costs, rows, stages, first, stride, best, t
     subsets = c.shape[1]
     full = np.int64(subsets - 1)
     depth = stages - 3
-    # Odd strides: lines that lie a power of two apart would fall into the same few cache sets.
+    # Uneven strides: lines at distances of a power of two would map to the same few cache sets.
     upper_c = np.zeros((words, subsets + 24), np.uint64)
     upper_u = np.zeros((words, subsets + 40), np.uint64)
     upper_v = np.zeros((words, subsets + 56), np.uint64)

@@ -12,9 +12,9 @@ Choices where the paper is silent or its rule does not work:
   met is returned.
 - *The elite must not fill the population.* If it would, the generation grows until at least 1/20 of it are children.
 - Roulette selection draws from all chromosomes of the generation, with repeats.
-- *Classifiers may take longer than anybody waits* (hundreds of features, ten classes). A run stops when its count of
-  work on them reaches `max_work`, if need be within a generation, with what it has. The clock plays no part: the same
-  arguments give the same result.
+- *Classifiers may take too long* (hundreds of features, ten classes). A run stops when its count of work on them
+  reaches `max_work`, if need be within a generation, with what it has. The clock plays no part: the same arguments give
+  the same result.
 - `patience` (the paper's g) counts generations: the run stops if the fittest chromosome has been the same for g
   generations. `max_iter` counts bred generations, so at most max_iter + 1 generations are ranked.
 """
@@ -48,7 +48,8 @@ WORTH_COMPILING = 20_000
 give the same result."""
 
 AT_ONCE = 4
-"""Chromosomes evaluated between two looks at the count of work, where it may run out in this generation."""
+"""Number of chromosomes evaluated between two checks of the count of work, if the limit may be reached in this
+generation."""
 
 ELITES_PER_CHILD = 19
 """Most elites per child, so that at least 1/20 of a generation are children."""

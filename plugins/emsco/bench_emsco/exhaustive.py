@@ -78,7 +78,7 @@ class GlobalFront:
         return list(zip(self.conclusive.tolist(), self.correct.tolist(), self.cost.tolist(), strict=True))
 
     def least_cost(self) -> NDArray[Any]:
-        """Table ((n_rows + 1)**2,): a front point's cost at conclusive * (n_rows + 1) + correct, -1 elsewhere."""
+        """Table ((n_rows + 1)**2,): a front point's cost at conclusive * (n_rows + 1) + correct; others are -1."""
         table = np.full((self.n_rows + 1) ** 2, -1, dtype=self.cost.dtype)
         table[self.conclusive * (self.n_rows + 1) + self.correct] = self.cost
         return table

@@ -48,7 +48,8 @@ class Exhaustive(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
+    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
+    `inapplicable`."""
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
     k: Annotated[int, Ge(0)] = 2
@@ -179,7 +180,7 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
 def without_stages(chromosomes: Chromosomes, k: int, subsets: NDArray[np.int64]) -> Chromosomes:
     """The chromosomes (m, n), of at most `k` stages, without the stages whose cumulative sets are these subsets.
 
-    What such a stage acquires, the next one does.
+    The next stage acquires the features of a removed one.
     """
     masks = cumulative_masks(chromosomes, k).astype(np.int64)
     stays = ~np.isin(masks, subsets)

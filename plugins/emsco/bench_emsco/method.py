@@ -57,7 +57,8 @@ class Emsco(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """To stop at; where the protocol has none and nobody gives one, it sweeps them, see `inapplicable`."""
+    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
+    `inapplicable`."""
 
     k: Annotated[int, Ge(0)] = 0
     population: Annotated[int, Ge(2)] = 300
@@ -76,7 +77,7 @@ class Emsco(Method):
     max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method, but a data set without a threshold will do."""
+        """Reason not to run: those of every method, except for the lack of a threshold."""
         return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def evolution(self) -> EvolutionParams:
@@ -129,7 +130,8 @@ class Emsco(Method):
         search.cache.use(number)
         n, rows = problem.n_features, len(problem.validation)
         front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
-        # Thresholds share the cache and its count of work: each may spend an equal part, and what earlier ones left.
+        # Thresholds share the cache and its count of work: each may spend an equal part plus the unused rest of earlier
+        # ones.
         work = max(1, self.max_work * (number + 1) // len(search.thresholds))
         params = replace(self.evolution(), max_work=work)
         results = [

@@ -195,7 +195,7 @@ class SubsetCache:
     def _affordable(
         self, subsets: NDArray[np.int64], prices: NDArray[Any], room: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The full set and the cheapest subsets, as far as the room for work goes, and the others; both ascending."""
+        """The full set and the cheapest subsets within the limit of work, and the other subsets; both ascending."""
         full = self.lookup.direct.size - 1
         rising = subsets[np.lexsort((prices[subsets], subsets != full))]
         spent = np.cumsum(self.models.work(members(rising.astype(np.uint64), self.models.owner)))
@@ -268,7 +268,7 @@ class SubsetCache:
 
 
 class TableCache:
-    """The cache's interface over given decisions of all 2**n subsets, for tests and for tables computed elsewhere.
+    """The cache's interface over given decisions of all 2**n subsets, for tests and precomputed tables.
 
     Nothing is fitted, so ``work`` and ``most_work`` are 0.
 

@@ -49,7 +49,7 @@ def synthetic(features: int, informative: int, classes: int, seed: int = 0) -> t
 
 
 def table(rows: list[tuple[str, str, str]]) -> None:
-    """Print a small table: what, time, beside the baseline."""
+    """Print a small table: what was timed, the time, and its ratio to the baseline."""
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

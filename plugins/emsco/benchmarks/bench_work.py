@@ -1,4 +1,4 @@
-"""How long the work of a search takes (`max_work` of `emsco` and `exhaustive`), by features and classes; a table.
+"""The time of a search's work (`max_work` of `emsco` and `exhaustive`) by features and classes; prints a table.
 
     python plugins/emsco/benchmarks/bench_work.py [--subsets 40]
 

@@ -402,14 +402,14 @@ def test_a_run_stops_when_its_work_is_done_and_has_the_best_of_what_it_evaluated
     for field in dataclasses.fields(EvolutionResult):
         if field.name != "history":
             assert np.array_equal(getattr(runs[0], field.name), getattr(runs[1], field.name)), field.name
-    whole = evolve(7, k, 60, *problem(7, 60, seed), params, seed, backend="numpy")
+    complete = evolve(7, k, 60, *problem(7, 60, seed), params, seed, backend="numpy")
     assert table.work < max_work + evolution.AT_ONCE * k
     assert (runs[0].stopped_by == "max_work") == (table.work >= max_work and runs[0].generations < params.max_iter)
     if table.work < max_work:
-        assert np.array_equal(runs[0].chromosomes, whole.chromosomes)
+        assert np.array_equal(runs[0].chromosomes, complete.chromosomes)
     elif runs[0].generations:
         count = runs[0].generations
-        assert runs[0].history.best_norm[:count] == whole.history.best_norm[:count]
+        assert runs[0].history.best_norm[:count] == complete.history.best_norm[:count]
     points = np.stack([runs[0].conclusive, runs[0].right, runs[0].cost])
     assert points.shape[1] > 0
     for chromosome_, point in zip(runs[0].chromosomes, points.T, strict=True):

@@ -69,7 +69,7 @@ def test_a_label_missing_from_training_is_never_predicted() -> None:
 
 
 def test_the_margin_of_the_history_is_the_t_interval_of_the_runs() -> None:
-    """The second run of two is twice the mean less the first; of two numbers a margin is t(0.975, 1)·|a − b|/2."""
+    """The second of two runs is twice the mean minus the first; the margin of two numbers is t(0.975, 1)·|a − b|/2."""
     method = Emsco(population=20, max_iter=5, patience=0, exact_front=True, k=3)
     one = np.asarray(method.fit(problem()).history["front_members"])
     history = replace(method, runs=2).fit(problem()).history

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["GreedyMiser"]
 
 _FOLDS = 3
-"""Of the training part, for calibration."""
+"""Number of folds of the training part, for calibration."""
 
 
 BENCH_CONTRACT_VERSION = 1
@@ -237,7 +237,7 @@ class _Grower:
         return self._grown[value]
 
     def cost(self, value: float) -> float:
-        """What all trees of a λ cost a training row on average."""
+        """The mean cost of a training row under all trees of a λ."""
         problem, ensemble = self._problem, self.grown(value).ensemble
         scores, acquired = ensemble.empty(len(problem.train))
         ensemble.advance(problem.train.X, 0, ensemble.rounds, scores, acquired)

@@ -1,4 +1,4 @@
-"""Calibration leaves the validation part, which selects, alone."""
+"""Calibration does not use the validation part, which selects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core.testing import make_case
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
-def test_the_validation_part_only_says_which_policy_comes_first(task):
+def test_the_validation_part_determines_only_which_policy_comes_first(task):
     case = make_case(task, rows=200)
     problem = case.problem
     part = problem.validation

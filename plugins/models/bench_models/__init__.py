@@ -1,7 +1,7 @@
-"""Models that several methods are built on, as libraries: nothing here is registered. Import what you need of a part.
+"""Models that several methods are built on: a library that registers nothing.
 
 `linear`: linear models on a set of features, Platt scaling, the constant policy. `trees`: decision trees as flat
-arrays. `boosting`: LightGBM on some columns. `forest`: forests as flat arrays, to be pruned.
-`threads`: compiled loops over ranges of rows in a few threads.
-`columns`, `targets`, `answers`, `penalty`: what methods of real-valued scores share. `search`: an SVM's parameters.
+arrays. `boosting`: LightGBM on some columns. `forest`: forests as flat arrays, for pruning. `threads`: compiled loops
+over ranges of rows in a few threads. `columns`, `targets`, `answers`, `penalty`: shared by methods with real-valued
+scores. `search`: choice of an SVM's parameters.
 """

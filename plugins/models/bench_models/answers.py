@@ -1,4 +1,4 @@
-"""What a method of real-valued scores learns and answers: its targets, and its scores turned into decisions."""
+"""Targets of methods with real-valued scores, and the conversion of their scores into decisions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Weight = float | Literal["balanced"]
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What is learned: grades or values, ±1 for two classes, ±1 per class for more.
+    """The targets: grades or values, ±1 for two classes, one vector of ±1 per class for more.
 
     Attributes:
-        targets: target vectors with their weights; none when there is nothing to tell apart.
-        present: class codes: of each target, or the two classes of a single one; empty where scores are wanted.
-        n_classes: number of classes; 0 where scores are wanted.
+        targets: target vectors with their weights; none if there is only one class.
+        present: class codes: one per target, or both classes of a single target; empty for tasks with scores.
+        n_classes: number of classes; 0 for tasks with scores.
     """
 
     targets: tuple[Target, ...]
@@ -34,10 +34,10 @@ class Outputs:
     n_classes: int
 
     def answer(self, problem: Problem, scores: Sequence[Floats]) -> Answer:
-        """How scores become answers: Platt's sigmoid fitted on the validation part, or nothing.
+        """Fit the conversion of scores to answers: Platt's sigmoid on the validation part; none for tasks with scores.
 
         Args:
-            problem: whose validation part is used.
+            problem: its validation part is used.
             scores: float64 (validation rows,) per output.
         """
         if not self.n_classes:
@@ -49,10 +49,10 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Scores → decisions.
+    """Converts scores to decisions.
 
     Attributes:
-        n_classes: 0 where the score itself is the answer.
+        n_classes: number of classes; 0 if the score itself is the answer.
         present: class codes, as in `Outputs`.
         sigmoids: one per output.
     """
@@ -75,10 +75,10 @@ class Answer:
         Args:
             scores: float64 (rows,) per output.
             acquired, stage, evaluations, cost: as in `Decisions`.
-            rank: float64 (rows,): the score to report where it is not the first output's.
+            rank: float64 (rows,): the score to report, if it is not the first output.
 
         Raises:
-            ValueError: a score is NaN: a value that was read is missing.
+            ValueError: a score is NaN, because a value that was read is missing.
         """
         if any(np.isnan(score).any() for score in scores):
             raise ValueError("a value that a classifier reads is missing")
@@ -91,10 +91,10 @@ class Answer:
 
 
 def several_outputs(problem: Problem, positive_weight: Weight) -> Outputs:
-    """One target per class where there are more than two, one otherwise; none where one class is all there is.
+    """One target per class for more than two classes, otherwise one; none if there is only one class.
 
     Raises:
-        ValueError: values or grades that are not numbers; a weight of the positive side where values are predicted.
+        ValueError: values or grades are not numbers, or a weight of positives is given for a regression.
     """
     targets = tuple(targets_of(problem, positive_weight))
     if not problem.n_classes:
@@ -103,15 +103,15 @@ def several_outputs(problem: Problem, positive_weight: Weight) -> Outputs:
 
 
 def one_output(problem: Problem, positive_weight: Weight, relevant_from: float, method: str) -> Outputs:
-    """One target of ±1: the two classes, or grades from ``relevant_from`` on against those below.
+    """One target of ±1: the two classes, or grades of at least ``relevant_from`` against lower ones.
 
     Raises:
-        ValueError: values to predict, several classes, or grades that are not numbers.
+        ValueError: the task is regression, there are more than two classes, or grades are not numbers.
     """
     if problem.task == "binary":
         return several_outputs(problem, positive_weight)
     if problem.task != "ranking":
-        raise ValueError(f"{method} tells two classes apart; the task is {problem.task}")
+        raise ValueError(f"{method} needs two classes; the task is {problem.task}")
     several_outputs(problem, positive_weight)
     train, validation = (
         replace(part, y=(np.asarray(part.y, dtype=np.float64) >= relevant_from).astype(np.int64))
@@ -123,10 +123,10 @@ def one_output(problem: Problem, positive_weight: Weight, relevant_from: float, 
 
 @dataclass(frozen=True, eq=False)
 class SilentPolicy(ConstantPolicy):
-    """A constant that fills the fields which its siblings in a family fill.
+    """A constant policy that fills the same fields as the other policies of its family.
 
     Attributes:
-        scored: whether they give a score.
+        scored: whether the others give a score.
     """
 
     scored: bool = True
@@ -143,6 +143,6 @@ def constant(problem: Problem) -> ConstantPolicy:
 
 
 def best_first(problem: Problem, policies: Sequence[Policy]) -> list[Policy]:
-    """The policies, the best on validation in front (the first among equals), the others in their order."""
+    """The policies with the best on validation first (in a tie, the earliest), the others in their order."""
     rows = problem.validation.rows()
     return default_policy_first(policies, [validation_score(problem, policy.decide(rows)) for policy in policies])

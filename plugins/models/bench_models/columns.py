@@ -1,4 +1,4 @@
-"""What a classifier's columns are: the encoded features themselves, or boosted trees (the boosting trick, CSTC §5)."""
+"""The columns of a classifier: the encoded features, or boosted trees (the boosting trick, CSTC §5)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Ints = NDArray[np.int64]
 
 
 class Columns(Protocol):
-    """A map from rows to what classifiers weigh.
+    """A map from rows to the columns that classifiers weight.
 
     Attributes:
         features_of: per column, the features that must be acquired to compute it.
-        evaluation: float64 (columns,): price of evaluating each, or None when there is nothing to evaluate.
+        evaluation: float64 (columns,): price of evaluating each column, or None if they need no evaluation.
     """
 
     @property
@@ -36,7 +36,7 @@ class Columns(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PlainColumns:
-    """The encoded features as they are."""
+    """The encoded features, unchanged."""
 
     features_of: list[Ints]
     evaluation: Floats | None = None
@@ -57,10 +57,10 @@ class BoostedTrees:
 
     Attributes:
         booster: the LightGBM model.
-        leaf_values: float64 (trees, most leaves): what each leaf says.
+        leaf_values: float64 (trees, most leaves): prediction of each leaf.
         features_of: per tree, the features that it splits on.
         evaluation: float64 (trees,): e_t.
-        base: the constant the boosting started from.
+        base: the constant with which boosting started.
     """
 
     booster: Any
@@ -84,7 +84,7 @@ def price_of_evaluation(problem: Problem, evaluation: float | Literal["scheme"])
 
 @dataclass(frozen=True)
 class Boosting:
-    """How trees are boosted.
+    """Settings of boosting.
 
     Attributes:
         trees: number of trees.
@@ -105,7 +105,7 @@ def boost(problem: Problem, y: Floats, how: Boosting, weights: Floats | None = N
     Args:
         problem: the training part and the columns.
         y: float64 (rows,).
-        how: number, depth, learning rate and price of the trees.
+        how: settings: number, depth, learning rate and price of the trees.
         weights: float64 (rows,) or None.
     """
     import lightgbm as lgb

@@ -1,7 +1,7 @@
-"""Folds of the training part, for what is fitted on answers that a model gives to rows it has not seen.
+"""Folds of the training part, for fitting on a model's answers for rows that it has not seen.
 
-What a method fits on the validation part looks better there than it is, and the validation part selects. So calibration
-and the like are fitted on answers out of fold.
+The validation part selects among policies, and anything fitted on it looks better there than it is. So calibration and
+similar steps are fitted on out-of-fold answers.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ __all__ = ["folds", "taking"]
 
 
 def folds(problem: Problem, count: int) -> list[NDArray[np.int64]]:
-    """Disjoint sets of training rows that together are all of them; their sizes differ by one row per class at most.
+    """A partition of the training rows; sizes differ by at most one row per class.
 
     Each class is spread over all folds; rows of one query stay together. The folds depend on the trial's seed.
 
     Args:
         problem: its training part is divided.
-        count: of folds, from 2; fewer where there are fewer rows (or queries).
+        count: number of folds, at least 2; fewer if there are fewer rows (or queries).
 
     Returns:
         int64 positions in the training part, ascending, of each fold that is not empty.
@@ -41,10 +41,10 @@ def folds(problem: Problem, count: int) -> list[NDArray[np.int64]]:
 
 
 def taking(problem: Problem, rows: NDArray[np.int64]) -> Problem:
-    """The problem with these training rows only, and nothing shared with fits on others.
+    """The problem with only these training rows, sharing no cache with fits on other rows.
 
     Args:
-        problem: what is taken from.
+        problem: the original problem.
         rows: int64: positions in the training part.
     """
     train = problem.train

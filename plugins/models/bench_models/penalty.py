@@ -1,4 +1,4 @@
-"""What a weight costs: features, acquisition groups and evaluations as weighted groups of columns (Eq. 12, 22)."""
+"""Prices of features, acquisition groups and evaluations as weighted groups of columns (CSTC Eq. 12, 22)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Penalty:
-    """Groups of columns that are paid together.
+    """Groups of columns; a group is paid once if any of its columns has weight.
 
     Attributes:
         weights: float64 (groups,): price of each group, above 0.
@@ -33,11 +33,11 @@ class Penalty:
     def build(
         cls, costs: Costs, features_of: Sequence[Ints], sizes: Floats | None = None, evaluation: Floats | None = None
     ) -> Penalty:
-        """From prices.
+        """Build the groups from prices.
 
-        A feature's price is paid by a path on which any of its columns has weight (F of Eq. 20); an acquisition
-        group's likewise; a column's evaluation by a path that gives it weight (Eq. 21). Prices that grow with
-        item size enter by their mean over the training rows.
+        A path pays a feature's price if any of the feature's columns has weight on it (F of CSTC Eq. 20), and likewise
+        an acquisition group's price. It pays for the evaluation of each column with weight (Eq. 21). Prices that grow
+        with item size enter by their mean over the training rows.
 
         Args:
             costs: the data set's.
@@ -73,12 +73,12 @@ class Penalty:
         return cls(np.array(weights), np.array(ptr, dtype=np.int64), np.array(rows, dtype=np.int64))
 
     def of(self, columns: Ints) -> tuple[Ints, Ints]:
-        """``ptr`` and ``rows`` of some columns, in their order."""
+        """``ptr`` and ``rows`` of the given columns, in their order."""
         parts = [self.rows[self.ptr[t] : self.ptr[t + 1]] for t in columns]
         ptr = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
         return ptr, np.concatenate([*parts, np.zeros(0, dtype=np.int64)]).astype(np.int64)
 
     def sum_over(self, per_group: Floats) -> Floats:
-        """Σ over each column's groups: float64 (columns,)."""
+        """Sum over each column's groups: float64 (columns,)."""
         running = np.concatenate([[0.0], np.cumsum(per_group[self.rows])])
         return np.asarray(running[self.ptr[1:]] - running[self.ptr[:-1]])

@@ -28,10 +28,10 @@ def search(
     grid's range, and takes the best of 512 random points of that range.
 
     Args:
-        error: to be made small.
-        C, gamma: the grid; a single value is not searched over.
-        rounds: after the grid.
-        rng: of the random points.
+        error: the function to minimise.
+        C, gamma: the grid; a parameter with a single value is fixed.
+        rounds: number of evaluations after the grid.
+        rng: source of the random points.
 
     Returns:
         (C, γ, error) in the order tried.
@@ -62,7 +62,7 @@ def search(
 
 
 def expected_improvement(mean: Floats, deviation: Floats, best: float) -> Floats:
-    """E[max(0, best − value)] for normal values; float64, as ``mean``."""
+    """E[max(0, best − value)] for normal values; float64, of the shape of ``mean``."""
     from scipy.stats import norm
 
     safe = np.maximum(deviation, 1e-12)

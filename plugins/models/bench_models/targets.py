@@ -1,4 +1,4 @@
-"""What real-valued scores are fitted to: targets and grades as they are, ±1 for classes."""
+"""Targets of real-valued scores: values and grades unchanged, ±1 for classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Target:
         y, weights: float64 (rows,) of the training part.
         y_validation, weights_validation: float64 (rows,) of the validation part.
         positive: the class code that is +1; -1 without classes.
-        code: the class of a one-vs-rest target, None otherwise.
+        code: the class of a one-vs-rest target; otherwise None.
     """
 
     y: Floats
@@ -35,10 +35,10 @@ class Target:
 
 
 def targets_of(problem: Problem, positive_weight: float | Literal["balanced"]) -> list[Target]:
-    """One target; one per class that occurs in training, for more than two; none when there is nothing to learn.
+    """One target; for more than two classes one per class in the training part; none if there is nothing to learn.
 
     Raises:
-        ValueError: targets that are not finite numbers, or class weights for a regression.
+        ValueError: targets are not finite numbers, or class weights are given for a regression.
     """
     train, validation = problem.train, problem.validation
     if not problem.n_classes:
@@ -81,7 +81,7 @@ def _numbers(values: NDArray[np.generic], task: str) -> Floats:
 
 
 def _weights(training: NDArray[np.bool_], rows: NDArray[np.bool_], positive: float | Literal["balanced"]) -> Floats:
-    """Class weights, learned on the training rows: float64 (rows,)."""
+    """Class weights, computed on the training rows: float64 (rows,)."""
     if positive != "balanced":
         return np.where(rows, float(positive), 1.0)
     up, down = max(int(training.sum()), 1), max(int((~training).sum()), 1)

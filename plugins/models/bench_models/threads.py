@@ -1,8 +1,8 @@
 """Run compiled loops over ranges of items in a few threads.
 
-Kernels that release the interpreter lock need no more than plain Python threads: no process-wide thread setting is
-touched, several callers may run at once, and a forked worker is safe. Every item of a range must be computed
-independently of the others; then results do not depend on the number of threads.
+Kernels that release the interpreter lock need only plain Python threads: no process-wide thread setting is changed,
+several callers may run at once, and forked workers are safe. Every item must be computed independently of the others,
+so that results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["resolve_threads", "run_ranges"]
 
 
 def resolve_threads(threads: int | None) -> int:
-    """Number of threads to use: what was asked for, or at most two of the CPUs this process may run on.
+    """Number of threads to use: the given one; for None, at most two of the CPUs that this process may use.
 
     Raises:
         ValueError: `threads` is below one.
@@ -33,10 +33,10 @@ def run_ranges(work: Callable[[int, int], object], total: int, threads: int, blo
     """Call ``work(start, stop)`` on consecutive ranges that cover ``range(total)``.
 
     Args:
-        work: may be called from another thread; what it raises is raised here.
-        total: number of items; nothing is called for none.
-        threads: one thread gets a single range, several share ranges of at most ``block`` items.
-        block: most items of a range; no more than these are never shared out.
+        work: may be called from another thread; its exceptions are raised here.
+        total: number of items; with 0, `work` is not called.
+        threads: one thread gets a single range; several get ranges of at most ``block`` items.
+        block: maximum number of items of a range; if `total` is not larger, one thread is used.
     """
     if threads <= 1 or total <= block:
         if total > 0:

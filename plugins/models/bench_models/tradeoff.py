@@ -1,4 +1,4 @@
-"""A grid of trade-offs λ that is even in what the fits cost, and not in λ."""
+"""A grid of trade-offs λ whose fits are spread evenly over cost."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from math import sqrt
 __all__ = ["grid_in_cost"]
 
 _NEAR = 1.05
-"""Neighbours whose ratio is below this are one: the cost jumps between them."""
+"""Neighbours with a ratio below this are not divided further: the cost jumps between them."""
 
 _TOP = 1e9
 _BOTTOM = 1e-9
 
 
 def grid_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
-    """λ = 0, a λ at which nothing is bought, and between them those that spread over the costs.
+    """λ = 0, a λ at which nothing is bought, and λ between them that spread the fits over the costs.
 
-    After 0, λ grows from 1 in steps of √10 until a fit costs nothing. Then the two neighbours that are furthest apart
-    in the square root of the cost, as budgets of interest are small ones, get a λ between them (their geometric mean; a
-    tenth of the greater beside 0), until there are ``count`` or no two neighbours differ.
+    After 0, λ grows from 1 in steps of √10 until a fit costs nothing. Then a λ is inserted between the two neighbours
+    with the largest difference in the square root of the cost (the root, because small budgets are of most interest):
+    their geometric mean, or a tenth of the greater one if the other is 0. This ends with ``count`` λ, or when no two
+    neighbours differ.
 
     Args:
-        cost_at: fits at a λ ≥ 0 and gives what it costs, at least 0; called once for each λ of the grid.
-        count: of fits at most, from 2.
+        cost_at: fits at a λ ≥ 0 and returns the cost, at least 0; called once for each λ of the grid.
+        count: maximum number of fits, at least 2.
 
     Returns:
         The grid, ascending.

@@ -1,13 +1,13 @@
-"""Time and memory to grow a forest, beside scikit-learn's RandomForestClassifier; prints a table of ratios.
+"""Time and memory of growing a forest, compared with scikit-learn's RandomForestClassifier; prints a table of ratios.
 
     python plugins/models/benchmarks/forests.py [--rows 20000 180000] [--columns 50] [--trees 40] [--threads 1]
 
 The forest of BudgetRF, BUDGETPRUNE, CCP and GreedyPrune tries every column at every split. It is compared with
 scikit-learn's default, which tries the square root of their number, and with scikit-learn's forest on all columns (of
 which a few trees are timed and scaled where there are many rows). Data: make_classification with 5 % wrong labels. Each
-forest grows in a process of its own, after a warm-up that compiles; its memory is the growth of the process while it
-grows, over the size of the data. The oracle: on other rows a forest by entropy or Gini is at most one point worse than
-the better of scikit-learn's two.
+forest is grown in a separate process, after a warm-up that compiles the kernels; memory is the growth of the process
+during the fit, divided by the size of the data. Check: on other rows, a forest by entropy or Gini is at most one point
+worse than the better of scikit-learn's two.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def grown(folder: str, kind: str, criterion: str, trees: int, threads: int) -> t
 
 
 def table(rows: int, columns: int, trees: int, threads: int) -> None:
-    """Print the table for so many rows."""
+    """Print the table for a number of rows."""
     X, y = make_classification(
         rows + TEST_ROWS, columns, n_informative=12, n_redundant=8, n_clusters_per_class=3, flip_y=0.05, random_state=0
     )

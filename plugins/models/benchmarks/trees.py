@@ -1,8 +1,8 @@
-"""How fast rows are scored by striking out leaves, beside walking down the same trees; prints a table of ratios.
+"""Time of scoring rows by striking out leaves, compared with walking the same trees; prints a table of ratios.
 
     python plugins/models/benchmarks/trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
 
-Balanced trees of 16 and of 64 leaves and random ones of 31. The oracle: both give the same bits.
+Balanced trees of 16 and of 64 leaves and random ones of 31. Check: both give the same bits.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 
 def flat_trees(root, unit_of_column, zero, column, threshold, missing, left, right, value):
-    """Nodes in any order as `FlatTrees`."""
+    """`FlatTrees` from nodes in any order."""
     order, place = sibling_order(root, column, left, right)
     left = np.where(column >= 0, place[left], -1)[order].astype(np.int32)
     return FlatTrees(
@@ -52,7 +52,7 @@ def grown(rng, trees, most_leaves, columns=5, outputs=1, features=None, zero=0.0
 
 
 def plain(trees, X):
-    """Scores and features of a plain walk."""
+    """Scores and features by a plain walk."""
     scores, acquired = trees.empty(len(X))
     for row, x in enumerate(X):
         leaves, units = walk_plain(trees.flat, x)
@@ -94,7 +94,7 @@ def test_scores_and_features_are_those_of_a_plain_walk(seed, most_leaves, output
     placeholder=st.sampled_from([0.0, -7.5]),
 )
 @settings(max_examples=60, deadline=None)
-def test_asked_from_nothing_on_rows_come_to_know_what_their_ways_read(seed, zero, single, last, placeholder):
+def test_rows_that_start_with_nothing_acquire_what_their_paths_read(seed, zero, single, last, placeholder):
     rng = np.random.default_rng(seed)
     trees = grown(rng, 7, 9, features=[0, 0, 1, 2, 2], zero=zero)
     flat = trees.flat._replace(single=single)
@@ -113,7 +113,7 @@ def test_asked_from_nothing_on_rows_come_to_know_what_their_ways_read(seed, zero
 
 
 def chain(leaves, to_the_right):
-    """One tree that splits the same side again and again: columns 0, 1, …; leaf values 1, 2, … as they are met."""
+    """One tree that always splits the same side: columns 0, 1, …; leaf values 1, 2, … in order of visit."""
     inner = leaves - 1
     nodes = 2 * inner + 1
     column, value = np.full(nodes, -1, dtype=np.int32), np.zeros(nodes)
@@ -132,7 +132,7 @@ def chain(leaves, to_the_right):
 
 @pytest.mark.parametrize("leaves", [2, 63, 64, 65, 100])
 @pytest.mark.parametrize("to_the_right", [True, False])
-def test_the_longest_chain_that_fits_is_struck_out_and_a_longer_one_walked(leaves, to_the_right):
+def test_a_tree_of_64_leaves_is_struck_out_and_a_larger_one_walked(leaves, to_the_right):
     trees = chain(leaves, to_the_right)
     assert (trees.tests is None) == (leaves > 64)
     stays, leaves_here = (1.0, -1.0) if to_the_right else (-1.0, 1.0)
@@ -142,7 +142,7 @@ def test_the_longest_chain_that_fits_is_struck_out_and_a_longer_one_walked(leave
     assert acquired.sum(axis=1).tolist() == [*range(1, leaves), leaves - 1]
 
 
-def test_a_hundred_features_are_told_apart():
+def test_a_hundred_features_are_distinguished():
     rng = np.random.default_rng(3)
     trees = grown(rng, 40, 12, columns=150, features=np.repeat(np.arange(100), [1, 2] * 50))
     X = odd_rows(rng, 50, 150)
@@ -153,7 +153,7 @@ def test_a_hundred_features_are_told_apart():
     assert read[:, 64:].any()
 
 
-def test_a_tree_of_many_leaves_among_small_ones_changes_nothing():
+def test_a_large_tree_among_small_ones_changes_no_score():
     rng = np.random.default_rng(5)
     small = grown(rng, 5, 8)
     X = odd_rows(rng, 200)
@@ -163,15 +163,15 @@ def test_a_tree_of_many_leaves_among_small_ones_changes_nothing():
         np.testing.assert_array_equal(a, b)
 
 
-def test_rounds_run_one_after_the_other_give_what_they_give_at_once():
+def test_running_rounds_one_by_one_or_at_once_gives_the_same():
     rng = np.random.default_rng(1)
     trees = grown(rng, 12, 9, outputs=3)
     X = odd_rows(rng, 140)
     scores, acquired = trees.empty(len(X))
     for first in range(0, 12, 3):
         trees.advance(X, first, first + 3, scores, acquired)
-    for got, whole in zip((scores, acquired), trees.run(X), strict=True):
-        np.testing.assert_array_equal(got, whole)
+    for got, complete in zip((scores, acquired), trees.run(X), strict=True):
+        np.testing.assert_array_equal(got, complete)
 
 
 def test_a_row_s_answer_does_not_depend_on_its_batch():
@@ -185,7 +185,7 @@ def test_a_row_s_answer_does_not_depend_on_its_batch():
         np.testing.assert_array_equal(read[0], acquired[row])
 
 
-def test_missing_values_go_where_the_test_says_and_zero_with_them_if_it_says_so():
+def test_missing_values_go_in_the_tests_direction_and_so_do_zeros_if_they_count_as_missing():
     one = chain(2, True)
     X = np.array([[np.nan], [0.0], [1e-36], [-1.0], [1.0]])
     for missing, expected in ((0, [1, 1, 1, 1, 2]), (1, [2, 1, 1, 1, 2]), (ZERO_LEFT, [1, 1, 1, 1, 2]),
@@ -194,7 +194,7 @@ def test_missing_values_go_where_the_test_says_and_zero_with_them_if_it_says_so(
         assert trees.run(X)[0][:, 0].tolist() == expected
 
 
-def test_no_tree_and_trees_without_a_test_read_nothing():
+def test_trees_without_a_test_read_nothing():
     rng = np.random.default_rng(0)
     for trees in (grown(rng, 0, 1), grown(rng, 4, 1)):
         scores, acquired = trees.run(odd_rows(rng, 3))

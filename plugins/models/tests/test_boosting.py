@@ -1,4 +1,4 @@
-"""LightGBM on some columns: reads those only, the same in any batch, in a copy, and for any number of threads."""
+"""LightGBM on some columns: reads only those; answers are the same in any batch, in a copy, and with any threads."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ def answer(model, X):
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression", "ranking"])
-def test_a_model_reads_its_columns_only_and_a_row_by_itself(task):
+def test_a_model_reads_only_its_columns_and_rows_are_independent(task):
     problem = make_problem(task)
     model = fit_boosted(problem, np.array([0, 3]), n_estimators=10, min_samples_leaf=5)
     X = np.array(problem.validation.X)
-    whole = answer(model, X)
+    complete = answer(model, X)
     others = X.copy()
     others[:, [1, 2]] = np.nan
-    np.testing.assert_array_equal(answer(model, others), whole)
-    np.testing.assert_array_equal(np.concatenate([answer(model, X[i : i + 1]) for i in range(len(X))]), whole)
-    np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(model)), X), whole)
-    assert answer(model, X[:0]).shape == (0, *whole.shape[1:])
+    np.testing.assert_array_equal(answer(model, others), complete)
+    np.testing.assert_array_equal(np.concatenate([answer(model, X[i : i + 1]) for i in range(len(X))]), complete)
+    np.testing.assert_array_equal(answer(pickle.loads(pickle.dumps(model)), X), complete)
+    assert answer(model, X[:0]).shape == (0, *complete.shape[1:])
     two = fit_boosted(replace(problem, threads=2), np.array([0, 3]), n_estimators=10, min_samples_leaf=5)
-    np.testing.assert_array_equal(answer(two, X), whole)
+    np.testing.assert_array_equal(answer(two, X), complete)
 
 
-def test_more_columns_explain_more():
+def test_more_columns_lower_the_loss():
     problem = make_problem("regression")
     errors = []
     for columns in (np.array([2]), np.arange(problem.train.X.shape[1])):

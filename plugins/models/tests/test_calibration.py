@@ -34,7 +34,7 @@ def test_platts_sigmoid_maximises_the_smoothed_likelihood(seed):
     assert loss([found.slope, found.shift]) <= best + 1e-6 or found.slope == 0
 
 
-def test_scores_that_say_nothing_or_the_opposite_get_the_share_of_positives():
+def test_uninformative_or_reversed_scores_get_the_share_of_positives():
     positive = np.array([True, False, False, True, False])
     share = (2 + 1) / (5 + 2)
     for scores in (np.zeros(5), np.where(positive, -1.0, 1.0)):
@@ -43,7 +43,7 @@ def test_scores_that_say_nothing_or_the_opposite_get_the_share_of_positives():
     assert fit_platt(np.zeros(0), np.zeros(0, dtype=bool))(np.zeros(1)) == pytest.approx(0.5)
 
 
-def test_one_vs_rest_is_normalised_and_absent_classes_get_nothing():
+def test_one_vs_rest_is_normalised_and_absent_classes_get_probability_zero():
     table = combine([np.array([0.2, 0.0]), np.array([0.6, 0.0]), np.array([0.2, 0.0])], [0, 2, 3], 4)
     np.testing.assert_allclose(table, [[0.2, 0.0, 0.6, 0.2], [1 / 3, 0.0, 1 / 3, 1 / 3]])
     np.testing.assert_allclose(combine([np.array([0.3])], [0, 2], 3), [[0.7, 0.0, 0.3]])
@@ -54,7 +54,7 @@ def test_a_sigmoid_does_not_overflow():
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_a_constant_says_what_training_says_on_average_and_reads_nothing(make_problem, n_classes):
+def test_a_constant_answers_the_training_average_and_reads_nothing(make_problem, n_classes):
     problem = make_problem(n_classes)
     decisions = pickle.loads(pickle.dumps(ConstantPolicy.learnt(problem))).decide(Rows(problem.validation.X))
     assert not decisions.acquired.any()
@@ -65,7 +65,7 @@ def test_a_constant_says_what_training_says_on_average_and_reads_nothing(make_pr
         np.testing.assert_array_equal(decisions.score, np.full(len(problem.validation), problem.train.y.mean()))
 
 
-def test_a_constant_of_one_class_is_sure_of_it(make_problem):
+def test_a_constant_of_one_class_gives_it_probability_one(make_problem):
     problem = make_problem(3)
     only = replace(problem, train=Part(problem.train.X, np.full(len(problem.train), 1)))
     assert ConstantPolicy.learnt(only).probabilities == (0.0, 1.0, 0.0)

@@ -23,7 +23,7 @@ def test_the_columns_of_boosted_trees_add_up_to_the_boosting():
     assert boosted.values(X[:0]).shape == (0, 12)
 
 
-def test_a_boosted_column_moves_only_with_the_features_it_names():
+def test_a_boosted_column_depends_only_on_the_features_it_lists():
     problem = make_problem("regression")
     boosted = boost(problem, problem.train.y, Boosting(12, 2, 0.2, 0.0))
     X = problem.validation.X
@@ -37,7 +37,7 @@ def test_a_boosted_column_moves_only_with_the_features_it_names():
             assert feature in boosted.features_of[t]
 
 
-def test_features_groups_and_evaluations_are_paid_once_each():
+def test_features_groups_and_evaluations_are_each_paid_once():
     costs = Costs(np.array([1.0, 0.0, 3.0]), np.array([0, 0, -1]), np.array([2.0]))
     penalty = Penalty.build(costs, [np.array([0, 1]), np.array([1, 2]), np.array([2])], evaluation=np.full(3, 0.5))
     per_column = [sorted(penalty.weights[penalty.rows[penalty.ptr[t] : penalty.ptr[t + 1]]].tolist()) for t in range(3)]
@@ -49,7 +49,7 @@ def test_features_groups_and_evaluations_are_paid_once_each():
     assert sorted(penalty.weights[rows[:2]].tolist()) == [0.5, 3.0]
 
 
-def test_prices_that_grow_with_size_enter_by_their_mean():
+def test_prices_that_grow_with_size_are_averaged():
     costs = Costs(np.array([[1.0, 2.0]]))
     assert Penalty.build(costs, [np.array([0])], np.array([1.0, 3.0])).weights.tolist() == [5.0]
 

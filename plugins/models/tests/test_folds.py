@@ -1,4 +1,4 @@
-"""Folds of the training part: a partition, each class spread over all, queries whole."""
+"""Folds of the training part: a partition with each class spread over all folds, and undivided queries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_rows_of_a_query_stay_together() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_folds_depend_on_the_trials_seed_alone(seed: int) -> None:
+def test_folds_depend_only_on_the_trials_seed(seed: int) -> None:
     problem = replace(make_problem("binary"), seed=seed)
     first, second = (np.concatenate(folds(problem, 3)).tolist() for _ in range(2))
     assert first == second

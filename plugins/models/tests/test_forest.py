@@ -1,4 +1,4 @@
-"""Flat forests against scikit-learn, plain Python walks and brute force."""
+"""Flat forests, compared with scikit-learn, plain Python walks and brute force."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_trees_grown_best_first_are_put_in_order():
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1000))
-def test_pruned_rows_meet_what_a_plain_walk_meets(seed):
+def test_rows_in_a_pruned_forest_take_the_path_of_a_plain_walk(seed):
     rng = np.random.default_rng(seed)
     features = np.arange(13) // 2
     forest = from_sklearn(RandomForestClassifier(5, random_state=seed).fit(X, Y), features)
@@ -96,7 +96,7 @@ def test_in_bag_errors_are_those_of_the_bag():
     assert forest.error[at].sum() == pytest.approx(total)
 
 
-def test_what_is_no_forest_of_the_problem_is_refused():
+def test_an_invalid_forest_is_refused():
     model = RandomForestClassifier(2, random_state=0)
     with pytest.raises(RequestError, match="fit it"):
         from_sklearn(model)
@@ -111,7 +111,7 @@ def test_what_is_no_forest_of_the_problem_is_refused():
         ForestPolicy(from_sklearn(model), 13).decide(Rows(X[:, :5]))
 
 
-def test_a_class_that_the_bags_never_saw_gets_nothing():
+def test_a_class_missing_from_the_bags_gets_probability_zero():
     model = RandomForestClassifier(3, random_state=0).fit(X[Y != 1], Y[Y != 1])
     shares = ForestPolicy(from_sklearn(model, classes=3), 13).decide(Rows(X)).probabilities
     assert shares.shape == (len(X), 3)
@@ -126,7 +126,7 @@ def test_trees_of_a_single_node_decide_without_acquiring():
     assert (decided.evaluations == 0).all()
 
 
-def test_units_leave_out_what_is_free():
+def test_free_features_and_groups_are_not_units():
     units = price_units(Costs(np.array([1.0, 0.0, 2.0]), np.array([0, 0, 1]), np.array([3.0, 0.0])))
     assert units.own.tolist() == [0, -1, 1]
     assert units.group.tolist() == [2, 2, -1]
@@ -143,7 +143,7 @@ def test_the_presorted_grower_without_bootstrap_grows_scikit_learns_tree(criteri
 
 
 def fall(criterion: str, y: np.ndarray, left: np.ndarray, classes: int) -> float:
-    """How much F falls by a cut, from its definition."""
+    """The decrease of F by a cut, from its definition."""
 
     def f(part: np.ndarray) -> float:
         n, counts = len(part), np.bincount(part, minlength=classes)
@@ -161,7 +161,7 @@ def fall(criterion: str, y: np.ndarray, left: np.ndarray, classes: int) -> float
     st.integers(0, 2**32), st.sampled_from(["entropy", "gini", "pairs"]), st.booleans(), st.integers(1, 3),
     st.sampled_from([2, 6, 1000]),
 )  # fmt: skip
-def test_every_split_is_the_best_of_its_rows_and_every_leaf_has_none(seed, criterion, weighted, min_leaf, values):
+def test_every_split_is_the_best_of_its_rows_and_leaves_have_none(seed, criterion, weighted, min_leaf, values):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, values, (40, 4)).astype(float)
     rows[rng.random(rows.shape) < 0.1] = np.nan
@@ -190,7 +190,7 @@ def test_every_split_is_the_best_of_its_rows_and_every_leaf_has_none(seed, crite
         waiting += [(forest.left[node], here[left]), (forest.right[node], here[~left])]
 
 
-def test_stopping_early_leaves_other_branches_as_they_are():
+def test_stopping_one_branch_early_does_not_change_the_others():
     deep = grow(X, Y, 3, np.arange(13), Growth(3, "entropy", tried=3), seed=5)
     flat = grow(X, Y, 3, np.arange(13), Growth(3, "entropy", tried=3, max_depth=2), seed=5)
     cut = deep.pruned(deep.inner & (deep.depth < 2))
@@ -204,7 +204,7 @@ def test_infinite_values_are_refused():
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=60), st.integers(1, 8))
-def test_parameters_are_chosen_that_cost_even_steps(drops: list[int], count: int) -> None:
+def test_chosen_parameters_are_at_even_steps_of_cost(drops: list[int], count: int) -> None:
     costs = [float(sum(drops[i:])) for i in range(len(drops))]
     values = [float(i) for i in range(len(drops))]
     chosen = spread_over_cost(values, lambda value: costs[int(value)], count)
@@ -213,7 +213,7 @@ def test_parameters_are_chosen_that_cost_even_steps(drops: list[int], count: int
     assert chosen[-1] == values[-1]
     if count > 1:
         assert chosen[0] == values[0]
-        # No step is wider than an even one and the widest single drop beside it.
+        # No step is wider than an even step plus the widest single drop.
         steps = [costs[int(a)] - costs[int(b)] for a, b in pairwise(chosen)]
         even = (costs[0] - costs[-1]) / (count - 1)
         assert max(steps, default=0) <= 2 * even + 2 * max(drops)

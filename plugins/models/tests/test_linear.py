@@ -1,4 +1,4 @@
-"""Linear models: fitted as scikit-learn does but harder, and read row by row."""
+"""Linear models: fitted like scikit-learn's to a harder tolerance, and evaluated row by row."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def test_a_rows_answer_is_the_same_bits_in_any_batch(n_classes: int, seed: int, 
         ("f",) * len(columns),
     )
     X = rng.normal(size=(rows, 40))
-    whole = model.probabilities(X)
+    complete = model.probabilities(X)
     order = rng.permutation(rows)
-    assert (model.probabilities(X[order]) == whole[order]).all()
-    assert (model.probabilities(np.asfortranarray(X)) == whole).all()
+    assert (model.probabilities(X[order]) == complete[order]).all()
+    assert (model.probabilities(np.asfortranarray(X)) == complete).all()
     for i in range(rows):
-        assert (model.probabilities(X[i : i + 1]) == whole[i]).all()
+        assert (model.probabilities(X[i : i + 1]) == complete[i]).all()
 
 
 def test_no_rows_give_an_empty_table(make_problem: MakeProblem) -> None:
@@ -94,7 +94,7 @@ def test_a_class_missing_from_training_gets_probability_zero(make_problem: MakeP
     np.testing.assert_allclose(table[:, [0, 2]], two.predict_proba(problem.validation.X), atol=1e-6)
 
 
-def test_one_class_in_training_is_predicted_surely(make_problem: MakeProblem) -> None:
+def test_one_class_in_training_gets_probability_one(make_problem: MakeProblem) -> None:
     problem = make_problem(3)
     part = Part(problem.train.X, np.full(len(problem.train), 2))
     table = fit_logistic(replace(problem, train=part), np.arange(5)).probabilities(problem.validation.X)
@@ -148,7 +148,7 @@ def test_a_problem_too_wide_for_newton_is_fitted_too(
     np.testing.assert_allclose(wide, exact, atol=1e-5)
 
 
-def test_a_score_model_reads_its_columns_only() -> None:
+def test_a_score_model_reads_only_its_columns() -> None:
     model = ScoreModel(np.array([1, 3]), np.array([2.0, -1.0]), 0.5, ("a", "b"))
     X = np.array([[np.nan, 1.0, np.nan, 4.0]])
     assert model.score(X).tolist() == [0.5 + 2.0 - 4.0]

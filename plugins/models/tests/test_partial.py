@@ -1,4 +1,4 @@
-"""Predictors of any set of known features: sets are scored as rows that know them."""
+"""Predictors from any set of known features: a set is scored like a row that knows it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_bits_say_which_sets_hold_a_feature(sets, features, seed):
     assert held == member.tolist()
 
 
-def test_masks_know_units_as_a_body_and_every_number_of_them_equally_often():
+def test_masks_know_complete_units_and_every_number_of_them_equally_often():
     masks = random_masks(np.random.default_rng(0), 6000, np.array([0, 0, 1, 2]))
     assert (masks[:, 0] == masks[:, 1]).all()
     counts = np.bincount(masks[:, 1:].sum(axis=1), minlength=4)

@@ -24,7 +24,7 @@ def test_every_item_is_in_exactly_one_range(total, threads):
     assert max(longest) <= (8 if threads > 1 else total)
 
 
-def test_what_a_range_raises_is_raised():
+def test_an_exception_in_a_range_is_raised():
     def work(start, stop):
         if start == 16:
             raise KeyError("third range")

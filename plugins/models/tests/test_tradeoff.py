@@ -1,4 +1,4 @@
-"""Grids of λ that are even in cost, on cost functions that are known."""
+"""Grids of λ that are even in cost, on known cost functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
-def test_costs_are_even_on_the_scale_of_the_square_root_wherever_lambda_matters(scale: float) -> None:
+def test_square_roots_of_costs_are_evenly_spaced(scale: float) -> None:
     """Nine fits leave no step as wide as a third of the range, at any unit of λ."""
 
     def cost(value: float) -> float:
@@ -27,7 +27,7 @@ def test_costs_are_even_on_the_scale_of_the_square_root_wherever_lambda_matters(
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=6), st.integers(2, 20))
-def test_a_cost_in_steps_is_asked_for_no_more_often_than_allowed(levels: list[float], count: int) -> None:
+def test_a_cost_in_steps_is_fitted_at_most_count_times(levels: list[float], count: int) -> None:
     steps = [*sorted(levels, reverse=True), 0.0]
     asked: list[float] = []
 
@@ -40,5 +40,5 @@ def test_a_cost_in_steps_is_asked_for_no_more_often_than_allowed(levels: list[fl
     assert len(set(grid)) == len(grid) <= count
 
 
-def test_without_prices_one_fit_is_all() -> None:
+def test_without_prices_one_fit_suffices() -> None:
     assert grid_in_cost(lambda value: 0.0, 16) == [0.0]

@@ -22,7 +22,7 @@ from bench_neural.xla import jax, jnp, optax
 __all__ = ["train_cae"]
 
 _FASTER = 10.0
-"""Learning rate of the logits, as a multiple of the network's: few numbers have to travel far."""
+"""Learning rate of the logits, as a multiple of the network's, since few parameters must change much."""
 
 
 @partial(jax.jit, static_argnames=("setting", "updates", "first", "last"))

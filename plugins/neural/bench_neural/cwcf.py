@@ -18,28 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
-from bench_neural.training import (
-    CHUNK,
-    Prepared,
-    Setting,
-    adam,
-    apply,
-    chunks,
-    fixed,
-    inputs,
-    losses,
-    network,
-    ratio_prices,
-    restarted,
-    train,
-)
-from bench_neural.xla import jax, jnp, optax
+from bench_neural import qlearning
+from bench_neural.training import Prepared, Setting, apply, fixed, inputs, losses, network, ratio_prices, restarted
+from bench_neural.xla import jax, jnp
 
 __all__ = ["Learning", "train_cwcf"]
 
 
 class Learning(NamedTuple):
-    """What Q-learning depends on.
+    """Settings of Q-learning.
 
     Attributes:
         reward: of an answer: ``error`` (−1 if it is wrong) or ``log-loss`` (−ℓ).
@@ -56,7 +43,7 @@ class Learning(NamedTuple):
 
 
 class World(NamedTuple):
-    """What episodes need: f, which values belong to a unit, prices, and the trade-offs λ with their network inputs."""
+    """The data of episodes: f, the values of each unit, prices, and the trade-offs λ with their network inputs."""
 
     predictor: Any
     spread: Any
@@ -91,7 +78,7 @@ def _rewards(data: Any, mask: Any, penalty: Any, world: World, reward: str, clas
 def _act(
     layers: Any, pool: Any, new: Any, world: World, epsilon: Any, learning: Learning, classes: int, key: Any
 ) -> Any:
-    """An action of every row: the pool after it, and what Retrace needs of it."""
+    """Take an action in every row: the pool after it, and the data that Retrace needs."""
     data, mask, which = pool["data"], pool["mask"], pool["lambda"]
     explore, draw, again = jax.random.split(key, 3)
     x = _seen(data, mask, world.codes[which], world)
@@ -135,18 +122,11 @@ def _targets(layers: Any, slow: Any, steps: Any, last: Any) -> Any:
 
 @partial(jax.jit, static_argnames=("learning", "setting", "updates"))
 def _advance(state: Any, batches: Any, world: World, learning: Learning, setting: Setting, updates: int) -> Any:
-    optimiser = adam(setting, updates)
-
-    def update(state: Any, new: Any) -> Any:
-        layers, slow, moments, pool, number, key = state
-        key, use = jax.random.split(key)
-        share = jnp.clip(2 * number / updates, 0, 1)
-        epsilon = learning.first_epsilon + share * (learning.last_epsilon - learning.first_epsilon)
-
+    def step(layers: Any, slow: Any, pool: Any, new: Any, epsilon: Any, key: Any) -> tuple[Any, Any]:
         def act(pool: Any, key: Any) -> Any:
             return _act(layers, pool, new, world, epsilon, learning, setting.classes, key)
 
-        pool, steps = jax.lax.scan(act, pool, jax.random.split(use, learning.steps))
+        pool, steps = jax.lax.scan(act, pool, jax.random.split(key, learning.steps))
         last = _seen(pool["data"], pool["mask"], world.codes[pool["lambda"]], world), pool["mask"]
         targets = _targets(layers, slow, steps, last)
 
@@ -155,12 +135,9 @@ def _advance(state: Any, batches: Any, world: World, learning: Learning, setting
             taken = jnp.take_along_axis(q, steps["action"][..., None], axis=2)[..., 0]
             return jnp.mean((taken - targets) ** 2)
 
-        changes, moments = optimiser.update(jax.grad(error)(layers), moments, layers)
-        layers = optax.apply_updates(layers, changes)
-        slow = jax.tree.map(lambda s, n: s + learning.target_rate * (n - s), slow, layers)
-        return (layers, slow, moments, pool, number + 1, key), None
+        return jax.grad(error)(layers), pool
 
-    return jax.lax.scan(update, state, batches)[0]
+    return qlearning.advance(state, batches, learning, setting, updates, step)
 
 
 @partial(jax.jit, static_argnames=("reward", "classes"))
@@ -199,7 +176,7 @@ def train_cwcf(
         prepared: its rows.
         setting: of the network and the optimiser; Q is trained without dropout.
         learning: of Q-learning.
-        predictor: parameters of f, which stay as they are.
+        predictor: parameters of f, which do not change.
         lambdas: float64 (λ,): trade-offs per `Units.scale`.
         codes: float64 (λ,): the network's input for each of them.
         updates: most updates.
@@ -218,19 +195,21 @@ def train_cwcf(
     (weights, bias), hidden, _ = predictor  # the hidden layers start as f's
     layers = [(jnp.concatenate([weights, jnp.zeros((1, setting.hidden))]), jnp.asarray(bias)), hidden, head]
     pool = {
-        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
+        "data": qlearning.first_rows(prepared, rng, batch),
         "mask": jnp.zeros((batch, len(spread)), jnp.float32),
         "lambda": jnp.asarray(rng.integers(0, len(lambdas), batch), jnp.int32),
     }
     fold = fixed(prepared.fold)
-    best, history = train(
-        (layers, layers, adam(setting, updates).init(layers), pool, jnp.zeros((), jnp.int32), key),
-        chunks(prepared.training, rng, updates, batch),
+    best, history = qlearning.train_q(
+        prepared,
+        setting,
+        updates,
+        (layers, pool, key),
+        rng,
         lambda state, new: _advance(state, new, world, learning, setting, updates),
-        lambda state: state[0],
         lambda layers: _judge(layers, fold, world, learning.reward, setting.classes),
-        patience + updates // (2 * CHUNK),
+        patience + qlearning.exploration_chunks(updates),
     )
-    *trunk, (weights, bias) = jax.tree.map(np.asarray, best)
+    *trunk, (weights, bias) = best
     merged = weights[:, :1] + weights[:, 1:] - weights[:, 1:].mean(axis=1, keepdims=True)
     return [*trunk, (merged, bias[:1] + bias[1:] - bias[1:].mean())], history

@@ -58,7 +58,7 @@ def _loss(layers: Any, pool: Any, spread: Any, prices: Any, epsilon: Any, settin
     outputs = apply(layers, inputs(data.values, jnp.maximum(mask, one), spread), setting.dropout, drop_after)
     after = losses(outputs, data.target, setting.classes)
     error = ((values * one).sum(axis=1) - jax.lax.stop_gradient(before - after)) ** 2
-    first = jnp.where(mask.any(axis=1), 0.0, before)  # f is to answer without any feature, too
+    first = jnp.where(mask.any(axis=1), 0.0, before)  # f must also answer without any feature
     return jnp.mean(data.weight * (error + after + first)), unit
 
 

@@ -83,7 +83,7 @@ def train_eddi(
         patience: chunks without a lower loss on the fold before training stops.
 
     Returns:
-        The imputer, and the losses on the fold. It imputes values; that one is missing it never imputes.
+        The imputer, and the losses on the fold. It imputes values, but never flags of missing values.
     """
     key = jax.random.key(int(problem.rng("neural", "eddi").integers(2**31)))
     spread, fold = jnp.asarray(prepared.spread), fixed(prepared.fold)

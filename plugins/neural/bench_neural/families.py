@@ -54,7 +54,7 @@ def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss"
 
 
 def confidences(classes: int, count: int) -> list[float]:
-    """`count` probabilities; what they lack to 1 is evenly spaced in log, down to 0.01."""
+    """`count` probabilities, whose differences from 1 are evenly spaced in log, down to 0.01."""
     return [float(f"{1 - lack:.6g}") for lack in np.geomspace(0.9 * (1 - 1 / classes), 0.01, count)]
 
 

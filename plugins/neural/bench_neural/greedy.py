@@ -1,4 +1,4 @@
-"""Methods that buy what promises most information about the target next."""
+"""Methods that buy the unit with the most expected information about the target next."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DIME(Sequential):
     """Dynamic selection by a network that estimates conditional mutual information.
 
     Attributes:
-        stop: when a row stops to buy: ``lambda`` (the best estimate per price is too low), ``confidence`` (the answer
+        stop: when a row stops buying: ``lambda`` (the best estimate per price is too low), ``confidence`` (the answer
             is sure; not for regression) or ``budget``.
         values: operating points in the unit of ``stop``: nats per price, probabilities, prices; when empty, ``count``
             values are chosen.
@@ -80,7 +80,7 @@ class DIME(Sequential):
     stages: Annotated[int, Ge(1)] = 4
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Beside the usual limits: a regression's answer has no confidence."""
+        """Reason not to run: those of every method, or ``confidence`` for a regression."""
         if self.stop == "confidence" and data.task == "regression":
             return "stop = 'confidence' needs probabilities; the task is regression"
         return super().inapplicable(data)

@@ -20,7 +20,7 @@ def permutation_importance(
     rng: np.random.Generator,
     repeats: int,
 ) -> NDArray[np.float64]:
-    """How much the mean loss with all units known rises when a unit's values are permuted among the rows.
+    """The rise of the mean loss, with all units known, when a unit's values are permuted among the rows.
 
     Args:
         view, predictor: the fitted predictor of partial inputs.

@@ -1,4 +1,4 @@
-"""Layers and samples that treat every row by itself."""
+"""Layers and samples that compute every row independently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking ahead: what a network of two hidden layers would answer if a row knew more. Rows are independent."""
+"""Looking ahead: the answers of a network of two hidden layers if more units were known. Rows are independent."""
 
 from __future__ import annotations
 
@@ -169,13 +169,13 @@ def losses_of_sets(
         values: float32 (rows, values): complete rows.
         target: int64 (rows,): class codes.
         known: bool (rows, units).
-        member: bool (sets, units): what is known besides.
+        member: bool (sets, units): units known in addition.
         losses: float64 (rows, sets), written.
     """
     sets, units, hidden = len(member), known.shape[1], first.shape[1]
     one, two = np.empty(hidden, dtype=np.float32), np.empty(len(middle_bias), dtype=np.float32)
     logits = np.empty(len(last_bias), dtype=np.float32)
-    step = np.empty((units, hidden), dtype=np.float32)  # what knowing a unit adds to the first layer
+    step = np.empty((units, hidden), dtype=np.float32)  # the change of the first layer when a unit becomes known
     for i in range(len(first)):
         for u in range(units):
             step[u] = entry[len(unit_of_value) + u]

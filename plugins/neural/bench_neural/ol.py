@@ -11,30 +11,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bench_core import Problem
-from bench_neural.training import (
-    Prepared,
-    Setting,
-    adam,
-    apply,
-    chunks,
-    fixed,
-    inputs,
-    losses,
-    network,
-    ratio_prices,
-    restarted,
-    train,
-)
-from bench_neural.xla import jax, jnp, optax
+from bench_neural import qlearning
+from bench_neural.training import Prepared, Setting, apply, fixed, inputs, losses, network, ratio_prices, restarted
+from bench_neural.xla import jax, jnp
 
 __all__ = ["Learning", "train_ol"]
 
 
 class Learning(NamedTuple):
-    """What Q-learning depends on.
+    """Settings of Q-learning.
 
     Attributes:
         samples: samples of dropout in a certainty.
@@ -88,7 +74,7 @@ def _loss(
     error = (jnp.where(one > 0, q, 0.0).sum(axis=1) - jax.lax.stop_gradient(target)) ** 2
     answer = losses(apply(layers, after, setting.dropout, drop), data.target, setting.classes)
     first = losses(apply(layers, x, setting.dropout, drop), data.target, setting.classes)
-    first = jnp.where(mask.any(axis=1), 0.0, first)  # f is to answer without any feature, too
+    first = jnp.where(mask.any(axis=1), 0.0, first)  # f must also answer without any feature
     return jnp.mean(data.weight * (error + answer + first)), unit
 
 
@@ -96,26 +82,16 @@ def _loss(
 def _advance(
     state: Any, batches: Any, spread: Any, prices: Any, depth: Any, learning: Learning, setting: Setting, updates: int
 ) -> Any:
-    optimiser = adam(setting, updates)
-
-    def step(state: Any, new: Any) -> Any:
-        layers, slow, moments, pool, number, key = state
-        key, use = jax.random.split(key)
-        share = jnp.clip(2 * number / updates, 0, 1)
-        epsilon = learning.first_epsilon + share * (learning.last_epsilon - learning.first_epsilon)
+    def step(layers: Any, slow: Any, pool: Any, new: Any, epsilon: Any, key: Any) -> tuple[Any, Any]:
         gradient, unit = jax.grad(_loss, has_aux=True)(
-            layers, slow, pool, spread, prices, epsilon, learning, setting, use
+            layers, slow, pool, spread, prices, epsilon, learning, setting, key
         )
-        changes, moments = optimiser.update(gradient, moments, layers)
-        layers = optax.apply_updates(layers, changes)
-        slow = jax.tree.map(lambda s, n: s + learning.target_rate * (n - s), slow, layers)
         bought = jnp.maximum(pool["mask"], jax.nn.one_hot(unit, len(spread)))
         age = pool["age"] + 1
         empty = {"data": new, "mask": jnp.zeros_like(bought), "age": jnp.zeros_like(age)}
-        pool = restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
-        return (layers, slow, moments, pool, number + 1, key), None
+        return gradient, restarted((age >= depth) | bought.all(axis=1), empty, {**pool, "mask": bought, "age": age})
 
-    return jax.lax.scan(step, state, batches)[0]
+    return qlearning.advance(state, batches, learning, setting, updates, step)
 
 
 @partial(jax.jit, static_argnames=("depth", "classes"))
@@ -164,16 +140,17 @@ def train_ol(
     head, zeros = network(jax.random.fold_in(key, 1), sum(spread.shape), setting.hidden, units)[-1]
     layers = [*trunk, (jnp.concatenate([weights, head], axis=1), jnp.concatenate([bias, zeros]))]
     pool = {
-        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
+        "data": qlearning.first_rows(prepared, rng, batch),
         "mask": jnp.zeros((batch, units), jnp.float32),
         "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
     }
-    best, history = train(
-        (layers, layers, adam(setting, updates).init(layers), pool, jnp.zeros((), jnp.int32), key),
-        chunks(prepared.training, rng, updates, batch),
+    return qlearning.train_q(
+        prepared,
+        setting,
+        updates,
+        (layers, pool, key),
+        rng,
         lambda state, new: _advance(state, new, spread, prices, depth, learning, setting, updates),
-        lambda state: state[0],
         lambda layers: _judge(layers, fold, spread, depth, setting.classes),
         patience,
     )
-    return jax.tree.map(np.asarray, best), history

@@ -52,7 +52,7 @@ class PartialNetwork:
             X: float64 (rows, columns): complete rows.
             y: int64 (rows,): their classes.
             known: bool (rows, features).
-            candidates: what is known besides.
+            candidates: sets of features known in addition.
         """
         from bench_neural.kernels import dense
         from bench_neural.kernels_ahead import losses_of_sets

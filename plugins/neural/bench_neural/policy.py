@@ -34,7 +34,7 @@ class Network:
         return cls(tuple((np.array(w, np.float32, order="C"), np.array(b, np.float32)) for w, b in parameters))
 
     def __call__(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Outputs of rows, each computed by itself: float32 (rows, outputs)."""
+        """Outputs of rows, each computed independently: float32 (rows, outputs)."""
         from bench_neural.kernels import dense
 
         out = np.empty((len(inputs), len(self.layers[-1][1])), dtype=np.float32)
@@ -274,7 +274,7 @@ class InformationPolicy(StepPolicy):
         allowed = affordable(self.view, known, self.limit)
         best = np.full(len(known), -1)
         buying = allowed.any(axis=1)
-        blank = np.flatnonzero(buying & ~known.any(axis=1))  # all rows of which nothing is known are alike
+        blank = np.flatnonzero(buying & ~known.any(axis=1))  # all rows without known units are equal
         some = np.flatnonzero(buying & known.any(axis=1))
         if len(blank):
             best[blank] = self._best(values[blank[:1]], known[blank[:1]], allowed[blank[:1]])
@@ -292,7 +292,7 @@ class InformationPolicy(StepPolicy):
         (entry, bias), (middle, middle_bias), (last, last_bias) = self.predictor.layers
         imputed = self.imputer.impute(values, np.ascontiguousarray(known[:, of_value]))
         first = dense(self.view.inputs(values, known), entry, bias, False)
-        columns = len(self.view.mean)  # that a value is missing is never imputed
+        columns = len(self.view.mean)  # flags of missing values are never imputed
         gain = information(
             first, imputed[:, :, :columns], known, of_value, entry, middle, middle_bias, last, last_bias
         )  # fmt: skip

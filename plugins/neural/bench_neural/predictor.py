@@ -14,7 +14,7 @@ from bench_neural.xla import jax, jnp, optax
 __all__ = ["fit_predictor", "random_masks"]
 
 _COPIES = 4
-"""Masks under which each row of the fold is judged."""
+"""Number of masks with which each row of the fold is evaluated."""
 
 
 def random_masks(key: Any, rows: int, units: int) -> Any:

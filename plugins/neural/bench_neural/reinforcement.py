@@ -69,7 +69,7 @@ class OL(Sequential):
     """Opportunistic learning: Q-learning on the change of the predictor's certainty per price.
 
     Attributes:
-        stop: when a row stops to buy: ``confidence`` (the answer is sure) or ``budget``.
+        stop: when a row stops buying: ``confidence`` (the answer is sure) or ``budget``.
         values: operating points in the unit of ``stop``: probabilities, prices; when empty, ``count`` values are
             chosen.
         count: number of operating points chosen when ``values`` is empty.

@@ -1,4 +1,4 @@
-"""The parameters that the methods share. What trains is imported in `fit`: JAX starts threads."""
+"""The parameters that the methods share. Training code is imported in `fit`, because JAX starts threads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Count", "Neural", "Points", "Sequential"]
 Points = Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)]
 """Given operating points: budgets, penalties or confidences."""
 Count = Annotated[int, Ge(2)]
-"""How many operating points are chosen."""
+"""Number of operating points to choose."""
 
 
 @dataclass(frozen=True)
 class Neural(Method):
-    """What the methods share: the predictor of partial inputs and its training.
+    """Parameters of all methods: the predictor of partial inputs and its training.
 
     Attributes:
         hidden: units in each of two hidden layers.
@@ -32,7 +32,7 @@ class Neural(Method):
         batch_size: rows of an update.
         pretraining: most updates of the predictor on random masks.
         patience: training stops after this many times 50 updates without a lower loss on the fold.
-        class_weights: whether all classes weigh the same in the losses; else all rows do.
+        class_weights: whether all classes have the same weight in the losses; otherwise all rows do.
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
@@ -65,7 +65,7 @@ class Neural(Method):
 
     @staticmethod
     def _answers(problem: Problem, prepared: Prepared, predictor: Any) -> dict[str, Any]:
-        """The fields of a policy that every method fills alike."""
+        """The fields of a policy that are the same for every method."""
         from bench_neural.policy import Network
 
         return {
@@ -79,7 +79,7 @@ class Neural(Method):
 
 @dataclass(frozen=True)
 class Sequential(Neural):
-    """What the methods that train on sequences of purchases share.
+    """Parameters of the methods that train on sequences of purchases.
 
     Attributes:
         updates: most updates of a stage.

@@ -1,4 +1,4 @@
-"""What training needs in every method: the problem's arrays, networks, losses, optimiser, batches, early stopping."""
+"""Training shared by all methods: the problem's arrays, networks, losses, optimiser, batches, early stopping."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = [
 ]  # fmt: skip
 
 CHUNK = 50
-"""Updates that a compiled program makes at a time."""
+"""Number of updates of a compiled program."""
 FOLD_ROWS = 256
-"""Rows on which training is judged; when there are fewer, the rest weigh nothing."""
+"""Number of rows on which training is evaluated; if there are fewer, the others have weight 0."""
 
 
 class Setting(NamedTuple):
-    """What compiled programs depend on besides the shapes of arrays.
+    """Settings that compiled programs depend on, besides the shapes of arrays.
 
     Attributes:
         classes: number of classes; 0 for regression.
@@ -111,7 +111,7 @@ def data_of(problem: Problem, class_weights: bool) -> Prepared:
 
     Args:
         problem: its training part and seed are used.
-        class_weights: whether all classes weigh the same in the loss; else all rows do.
+        class_weights: whether all classes have the same weight in the loss; otherwise all rows do.
     """
     view, y = view_of(problem), np.asarray(problem.train.y)
     shift, stretch = 0.0, 1.0
@@ -135,7 +135,7 @@ def _take(data: Data, rows: NDArray[Any]) -> Data:
 
 
 def fixed(data: Data, rows: int = FOLD_ROWS) -> Data:
-    """A number of rows, for a compiled program of this shape: the first ones, or rows of weight 0 behind them."""
+    """The first rows, up to a fixed number for compiled programs; missing rows are added with weight 0."""
     count = min(len(data.target), rows)
     full = [np.zeros((rows, *np.shape(array)[1:]), np.float32) for array in data]
     for target, array in zip(full, data, strict=True):
@@ -156,18 +156,18 @@ def inputs(values: Any, mask: Any, spread: Any) -> Any:
 
 
 def ratio_prices(mask: Any, prices: Prices) -> Any:
-    """What each unit costs next, with a small price for what is free, as `Units.ratio_prices`: (rows, units)."""
+    """The next price of each unit, with a small price for free units, as `Units.ratio_prices`: (rows, units)."""
     closed = (mask @ prices.member == 0) * prices.group
     return jnp.maximum(prices.own + closed @ prices.member.T, FREE)
 
 
 def restarted(done: Any, new: Any, old: Any) -> Any:
-    """The new rows of arrays where rows are done, the old ones elsewhere."""
+    """Arrays with rows that are done replaced by new ones."""
     return jax.tree.map(lambda n, o: jnp.where(done.reshape(-1, *[1] * (o.ndim - 1)), n, o), new, old)
 
 
 def after_purchase(pool: dict[str, Any], unit: Any, new: Any, depth: Any) -> Any:
-    """The pool after each row has bought a unit; rows that have all units, or `depth` of them, make room for new ones.
+    """The pool after each row has bought a unit; rows with all units, or `depth` of them, are replaced by new ones.
 
     Args:
         pool: ``data`` of the rows, ``mask`` (rows, units) of the units that they have, ``age``: purchases of each row.
@@ -231,7 +231,7 @@ def train(
     """Train until the loss on the fold has not fallen for some chunks.
 
     Args:
-        state: what training changes.
+        state: the state that training changes.
         batches: data of each chunk.
         advance: the state after the updates of a chunk.
         parameters: of a state.

@@ -1,4 +1,4 @@
-"""What networks see of a row: masked, standardised values and the mask; and what a row buys: units with prices."""
+"""The inputs of networks: masked, standardised values and the mask; and the units that rows buy, with prices."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bench_core import Problem
 __all__ = ["FREE", "Units", "View", "view_of"]
 
 FREE = 1e-3
-"""Price of a free unit in ratios, as a share of the mean price of a unit: it is bought before all others."""
+"""Price of a free unit in ratios, as a share of the mean price of a unit: so that it is bought before all others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is bought at once: a feature, or a group whose members cost nothing but the group's price.
+    """The units of purchase: a feature, or a group whose members have no prices besides the group's.
 
     Prices are means over the training rows if they depend on item size.
 
@@ -41,7 +41,7 @@ class Units:
         return len(self.own)
 
     def prices(self, known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What each unit costs a row next: float64 (rows, units); `known` is bool (rows, units)."""
+        """Price of each unit as the next purchase of a row: float64 (rows, units); `known` is bool (rows, units)."""
         prices = np.repeat(self.own[None, :], len(known), axis=0)
         for group, price in enumerate(self.group_price):
             members = self.group == group
@@ -51,7 +51,7 @@ class Units:
         return prices
 
     def spent(self, known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What the known units have cost: float64 (rows,)."""
+        """The price of the known units: float64 (rows,)."""
         total = np.einsum("ij,j->i", known, self.own)
         for group, price in enumerate(self.group_price):
             members = self.group == group
@@ -60,7 +60,7 @@ class Units:
         return np.asarray(total)
 
     def ratio_prices(self, known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """`prices` in units of `scale`, with a small price for what is free: a divisor."""
+        """`prices` in units of `scale`, with a small price for free units, for use as a divisor."""
         return np.asarray(np.maximum(self.prices(known) / self.scale, FREE))
 
     @property
@@ -143,15 +143,15 @@ def _units_of(problem: Problem) -> Units:
     of_feature = np.zeros(n, dtype=np.int64)
     unit_own: list[float] = []
     unit_group: list[int] = []
-    whole: dict[int, int] = {}  # groups that are one unit → the unit
+    group_unit: dict[int, int] = {}  # groups that are one unit → the unit
     for feature in range(n):
         at = int(group[feature])
-        if at in whole:
-            of_feature[feature] = whole[at]
+        if at in group_unit:
+            of_feature[feature] = group_unit[at]
             continue
         of_feature[feature] = len(unit_own)
         if at >= 0 and not own[group == at].any():
-            whole[at] = len(unit_own)
+            group_unit[at] = len(unit_own)
             unit_own.append(float(shared[at]))
             unit_group.append(-1)
         else:

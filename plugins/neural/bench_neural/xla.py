@@ -14,7 +14,7 @@ __all__ = ["jax", "jnp", "optax"]
 
 _ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
-# JAX sets variables of its own, which are gone afterwards, too.
+# JAX sets environment variables, which are removed afterwards, too.
 with patch.dict(
     os.environ,
     XLA_FLAGS=f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}".strip(),

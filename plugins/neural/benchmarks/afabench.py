@@ -1,4 +1,4 @@
-"""Accuracy at hard caps on the rows and splits of AFABench, beside what its own program reached on them.
+"""Accuracy at hard caps on the rows and splits of AFABench, compared with its own program.
 
     python plugins/neural/benchmarks/afabench.py FOLDER [METHOD …]
 

@@ -1,4 +1,4 @@
-"""Policies: rows by themselves, budgets, groups, stopping; against plain reference implementations. No training."""
+"""Policies: independent rows, budgets, groups, stopping; compared with plain implementations, without training."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def some_policies(problem, rng):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_row_is_decided_alone_as_among_others_bit_for_bit(variant):
+def test_a_rows_decision_has_the_same_bits_alone_and_among_others(variant):
     problem, rng = make_problem("multiclass", variant), np.random.default_rng(0)
     rows = Rows(np.concatenate([problem.train.X, problem.validation.X]))
     order = np.concatenate([rng.permutation(len(rows)), rng.integers(0, len(rows), 9)])
@@ -97,7 +97,7 @@ def test_no_row_pays_more_than_its_budget_and_the_largest_budget_buys_everything
     assert acquired.all()
 
 
-def test_a_group_without_prices_of_its_members_is_bought_as_a_whole():
+def test_a_group_whose_members_have_no_prices_is_bought_at_once():
     X = np.random.default_rng(0).normal(size=(30, 4))
     costs = Costs(np.array([0.0, 0.0, 1.0, 2.0]), np.array([0, 0, 1, 1]), np.array([3.0, 5.0]))
     problem = Problem(Part(X, np.arange(30) % 2), Part(X, np.arange(30) % 2), costs, "binary", 2, tuple("abcd"),

@@ -170,7 +170,7 @@ class PolyDomIndex(Index):
         return {"candidates": self.candidates, **arrays}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The members are read through a memoryview, which cannot be pickled.
+        # Members are read through a memoryview, which cannot be pickled.
         return type(self), (self.candidates, self.starts, self.offsets, self.members)
 
     @classmethod

@@ -1,4 +1,4 @@
-r"""Lattice search: which feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
+r"""Lattice search: the feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
 
 Sets are bit masks. The search proceeds from both ends of the lattice to the middle, one layer of sets of equal size at
 a time. A set is skipped if two expanded sets sandwich it. One comparison decides this, of the best accuracy found below

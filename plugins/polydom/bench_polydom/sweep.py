@@ -41,8 +41,8 @@ def all_crossings(candidates: Candidates) -> NDArray[np.float64]:
         cuts = crossings(curves[i + 1 :] - curves[i]).ravel()
         pieces.append(cuts[~np.isnan(cuts)])
     places = np.unique(np.concatenate(pieces))
-    apart: NDArray[np.float64] = places[np.append(True, np.diff(places) > SAME * places[1:])[: len(places)]]
-    return apart
+    distinct: NDArray[np.float64] = places[np.append(True, np.diff(places) > SAME * places[1:])[: len(places)]]
+    return distinct
 
 
 class _Sweep:

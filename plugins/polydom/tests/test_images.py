@@ -84,10 +84,10 @@ def test_other_times_change_the_content_hash(tmp_path: Path, data_context: DataC
     reference = load_measurements("reference")
     times = {name: [list(some) for some in several] for name, several in reference.times.items()}
     same = replace(SMALL, prices=str(tmp_path / "same.json"))
-    Measurements("elsewhere", reference.sizes, times).save(tmp_path / "same.json")
+    Measurements("another machine", reference.sizes, times).save(tmp_path / "same.json")
     times["hog"][0][0] += 1.0
     other = replace(SMALL, prices=str(tmp_path / "other.json"))
-    Measurements("elsewhere", reference.sizes, times).save(tmp_path / "other.json")
+    Measurements("another machine", reference.sizes, times).save(tmp_path / "other.json")
     assert same.content(data_context) == SMALL.content(data_context) != other.content(data_context)
 
 

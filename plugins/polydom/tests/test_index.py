@@ -147,7 +147,7 @@ def test_curves_that_all_but_meet_in_one_point_do_not_break_the_sweep(degree: in
         [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]],  # zero, twice
         [[1.0, 2.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 1.0]],  # all meet at size 0
         [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.5]],  # at 0 and again, all three, at 2
-        [[1e18, 0.0, 0.0], [0.0, 1e-18, 0.0], [0.0, 0.0, 1e-36]],  # scales far apart
+        [[1e18, 0.0, 0.0], [0.0, 1e-18, 0.0], [0.0, 0.0, 1e-36]],  # very different scales
     ],
 )
 @pytest.mark.parametrize("accuracy", [[0.5, 0.6, 0.7], [0.7, 0.6, 0.5], [0.6, 0.7, 0.5], [0.6, 0.6, 0.6]])

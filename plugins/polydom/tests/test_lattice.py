@@ -163,7 +163,7 @@ def test_a_best_first_search_that_is_stopped_says_which_alpha_it_is_complete_for
         assert again.accuracy == found.accuracy or len(again.accuracy) < most
 
 
-def test_best_first_at_the_edges() -> None:
+def test_best_first_with_few_features_or_invalid_arguments() -> None:
     assert set(best_first_search(lambda s: 0.5, 0).accuracy) == {0}
     assert set(best_first_search(lambda s: 0.5 + 0.1 * len(s), 1).accuracy) == {0, 1}
     assert set(best_first_search(lambda s: 0.5, 3).accuracy) == {0, 7}

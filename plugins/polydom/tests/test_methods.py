@@ -215,7 +215,7 @@ def test_values_that_cannot_be_compared_are_refused(wrong: dict[str, tuple[float
         NaiveExpandAll(**wrong)
 
 
-def test_the_validation_part_has_no_say_in_the_sets() -> None:
+def test_the_validation_part_does_not_influence_the_sets() -> None:
     case = make_case()
     part = case.problem.validation
     other = replace(case.problem, validation=replace(part, X=part.X[::-1]))

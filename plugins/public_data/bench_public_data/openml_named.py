@@ -17,13 +17,13 @@ __all__ = ["SETS", "SOURCES", "OpenMLSet", "Table"]
 
 
 class Table(NamedTuple):
-    """What a ready-made data set is.
+    """The description of a ready-made data set.
 
     Attributes:
         id: OpenML's number.
-        rows, features: of the data set, after what is left out.
-        task: of the data set.
-        about: where the data comes from, and what a row is.
+        rows, features: size of the data set, without omitted rows and columns.
+        task: task of the data set.
+        about: origin of the data, and the meaning of a row.
         without: columns that are left out, with underscores for blanks.
         classes: the classes that are kept; empty keeps all. A class of fewer than 8 rows is too small for three parts.
     """

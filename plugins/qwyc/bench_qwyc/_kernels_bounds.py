@@ -10,9 +10,10 @@ from bench_qwyc._kernels_select import kth_smallest
 __all__ = ["bound_exits", "reach", "round_scores", "round_sums", "squeeze"]
 
 ABOVE = 2**31 - 1
-"""No sum is above it."""
+"""A number above all sums."""
 BLOCK = 256
-"""So many comparisons are counted in a small number, which is added up: many small numbers fit a vector."""
+"""Number of comparisons counted in a small integer before it is added to the total, since vectors hold many small
+integers."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -59,7 +60,7 @@ def round_sums(columns, index, sums, units, gone, out):  # type: ignore[no-untyp
 
 @numba.njit(cache=True, nogil=True)
 def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
-    """Move these rows and columns of a matrix to the front of its own memory, as a matrix without gaps.
+    """Move rows and columns of a matrix to the front of its memory, as a contiguous matrix.
 
     Args:
         flat: the matrix, row by row; changed.
@@ -76,7 +77,7 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
-    """How many of the first values are at most this."""
+    """The number of the first values that are at most a limit."""
     bound = np.int32(limit)
     total, start = np.int64(0), 0
     while start + BLOCK <= count:
@@ -110,7 +111,7 @@ def _greatest(base, row):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _more_above(base, row, limit, other):  # type: ignore[no-untyped-def]
-    """How many more sums are above a limit than above another one."""
+    """The number of sums above one limit minus the number above another."""
     first, second = np.int32(limit), np.int32(other)
     total, start, count = np.int64(0), 0, len(base)
     while start + BLOCK <= count:
@@ -165,7 +166,7 @@ def bound_exits(rows, scores, base, split, positives, negatives, budget, both, e
         for i in range(others):
             down[i] = -(base[split + i] + row[split + i])
         low = np.int64(kth_smallest(up, split, budget + 1, heap)[0])
-        # Of positives at most `budget` are below ε⁻; of negatives all that may be.
+        # At most `budget` positives are below ε⁻; of negatives, as many as possible.
         most = budget + negatives - _not_above(down, others, -(low + 3))
         if both:
             left = budget - _not_above(up, split, low - 3)

@@ -1,9 +1,8 @@
 """Bounds on how many examples each candidate stops, from scores rounded to 16 bits.
 
-Nearly all the time of Algorithm 1 goes into reading scores: every candidate's, at every position. Rounded scores take
-a quarter of the memory traffic (of float64) and fill vectors four times as densely; what they leave uncertain are the
-few examples next to a threshold. So most candidates are ruled out without an exact look, and the result is the same to
-the last bit.
+Algorithm 1 spends nearly all its time reading scores: those of every candidate at every position. Rounded scores need a
+quarter of the memory traffic of float64, and vectors hold four times as many. They leave only the few examples next to
+a threshold uncertain. So most candidates are ruled out without exact scores, and the result has the same bits.
 """
 
 from __future__ import annotations
@@ -18,19 +17,19 @@ from numpy.typing import NDArray
 __all__ = ["Bounds"]
 
 LARGEST = 32_000
-"""The largest score is so many units."""
+"""The largest score, in units."""
 MOST = 2**29
-"""A partial sum is at most so many units; it grows by a score, within 32 bits, and stays below `GONE`."""
+"""The largest partial sum, in units; adding a score stays within 32 bits and below `GONE`."""
 GONE = 2**30
-"""Where the sums of stopped examples are."""
+"""The sum of stopped examples."""
 ROUNDING = 0.4
-"""Most units that the rounding of a sum to the scores' own type may take."""
+"""The largest rounding error of a sum in the scores' own type, in units."""
 SQUEEZE_AT = 0.7
-"""Columns of stopped examples are taken out when less than this share is active."""
+"""Columns of stopped examples are removed when less than this share is active."""
 
 
 class Bounds:
-    """Rounded scores of the base models that are left, on the examples that were active a short while ago.
+    """Rounded scores of the remaining base models on the recently active examples.
 
     Args:
         scores: float32 or float64 (T, N).
@@ -97,7 +96,7 @@ class Bounds:
         return exits
 
     def _squeeze(self, models: NDArray[np.int64], pos: NDArray[np.uint32], neg: NDArray[np.uint32]) -> None:
-        """Take out the examples that have stopped and the base models that have run, within the memory there is."""
+        """Remove the examples that have stopped and the base models that have run, within the allocated memory."""
         from bench_qwyc import _kernels_bounds as kernels
 
         split = self.split

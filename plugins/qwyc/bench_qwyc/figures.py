@@ -124,9 +124,9 @@ def spread_figure(panels: Sequence[tuple[str, Spread]], title: str, styles: dict
 
 
 def _draw(axes: Any, spread: Spread, style: Style, end: int, top: float) -> None:
-    apart = 0.9 if len(spread.shares) <= _FEW else 1.0
+    fill = 0.9 if len(spread.shares) <= _FEW else 1.0
     middle = spread.width * (np.arange(len(spread.shares)) + 0.5) + 0.5
-    axes.bar(middle, 100 * spread.shares, apart * spread.width, color=style.colour, edgecolor="none", lw=0)
+    axes.bar(middle, 100 * spread.shares, fill * spread.width, color=style.colour, edgecolor="none", lw=0)
     axes.set_yscale("function", functions=(_root, np.square))
     axes.set_ylim(0, 1.08 * top)
     axes.set_yticks([tick for tick in (0.1, 1.0, 5.0, 10.0, 25.0, 50.0, 100.0) if tick <= 1.08 * top])

@@ -25,7 +25,7 @@ def test_bounds_are_never_below_the_exits_and_follow_the_active_examples(
     rng = np.random.default_rng(seed)
     models, examples = rng.integers(2, 12), rng.integers(1, 700)
     scores = rng.normal(size=(models, examples)).round(digits).astype(dtype)
-    scores[0, 0] = 10.0**coarse  # the largest score: of it depends how finely the others are rounded
+    scores[0, 0] = 10.0**coarse  # the largest score determines the rounding of the others
     positive = rng.random(examples) < rng.uniform(0.1, 0.9)
     pos, neg = (np.flatnonzero(side).astype(np.uint32) for side in (positive, ~positive))
     g = np.full(examples, bias, dtype=dtype)

@@ -17,12 +17,12 @@ __all__ = ["Cube", "CubeNM"]
 
 _CLASSES, _BLOCK, _CONTEXTS = 8, 10, 5
 _MIDDLE, _WIDE, _CONTEXT_NOISE = 0.5, 0.3, 0.1
-"""Mean and standard deviation of a feature that says nothing; standard deviation of the context's features."""
+"""Mean and standard deviation of an uninformative feature; standard deviation of the context's features."""
 
 
 @dataclass(frozen=True)
 class Cube(DataSource):
-    """CUBE: 20 features, 8 classes; three neighbouring features hold the bits of the label, where depends on the label.
+    """CUBE: 20 features, 8 classes; three neighbouring features, whose position depends on the label, hold its bits.
 
     Labels are uniform. Features ``f1`` to ``f20`` are N(0.5, 0.3²), but at the positions label, label + 1 and label + 2
     (from 0) the three bits of the label, least significant first, plus N(0, ``noise``²). Values are multiples of 2⁻³⁰.
@@ -52,13 +52,13 @@ class Cube(DataSource):
 
 @dataclass(frozen=True)
 class CubeNM(DataSource):
-    """CUBE-NM: a context tells which of five blocks of ten features holds the bits; alone, it says nothing.
+    """CUBE-NM: a context shows which of five blocks of ten features holds the bits; it has no value on its own.
 
     The context is uniform, its features ``context1`` to ``context5`` are its indicators plus N(0, 0.1²). They are one
     group of price 1, bought together. Five blocks of ten features follow (``f1`` to ``f50``), each of price 1 and
     N(0.5, 0.3²), but in the block of the context, at the positions label, label + 1 and label + 2 modulo 10, the three
     bits of the label, least significant first, plus N(0, ``noise``²). Prices come with the data (cost scheme
-    ``from-data``). Buying the feature of greatest immediate value never buys the context.
+    ``from-data``). A method that always buys the feature of greatest immediate value never buys the context.
 
     Source: Schütz, Aronsson et al. 2025, AFABench, §4.
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["AffordableSubset"]
 
 _STEPS = 3
-"""Features that forward selection adds without a lower loss before it ends."""
+"""Number of additions without a lower loss after which forward selection ends."""
 _LAZY_ABOVE = 16
-"""With more features than this, forward selection computes a gain again only where the last one would be the best."""
+"""With more features than this, forward selection recomputes a gain only if its last value would be the best."""
 
 Subset = tuple[int, ...]
 """Features, ascending."""
@@ -35,12 +35,13 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 class AffordableSubset(Method):
     """A stack of LightGBM and logistic regression on the best sets of features that a budget affords together.
 
-    For every budget, unions are tried: the set that remains when features are eliminated by their validated gain per
-    price, for each kind of model; the two sets that remain at half the budget; the most important features of LightGBM
-    on everything; and the set of greedy forward selection with the linear model. What is left of a budget is filled up.
-    A group's price is paid once. The members of a union's stack are models of all these sets that lie in it; ensemble
-    selection weighs them by the loss (log loss, or squared error) on rows that they did not see. The stack of least
-    loss is kept, those for smaller budgets included; every row acquires the features that its members read.
+    For every budget, several unions of sets are tried: the set left by eliminating features by validated gain per
+    price, for each kind of model; the two sets left at half the budget; the most important features of LightGBM on all
+    features; and the set of greedy forward selection with the linear model. The rest of a budget is used for further
+    features. A group's price is paid once. The members of a union's stack are models of all these sets that the union
+    contains; ensemble selection weights them by the loss (log loss, or squared error) on rows that they did not see.
+    The stack of lowest loss is kept, including those for smaller budgets; every row acquires the features that its
+    members read.
 
     Attributes:
         model: the members: ``lightgbm`` (stopped early by the validation part), ``logistic`` (l2 logistic regression;
@@ -74,7 +75,7 @@ class AffordableSubset(Method):
         return ("lightgbm", "logistic") if self.model == "stack" else (self.model,)
 
     def fit(self, problem: Problem) -> Family:
-        """Fit on the training part; the validation part stops, and where it has many rows it also selects."""
+        """Fit on the training part; the validation part stops boosting and, if it has many rows, also selects."""
         from bench_models.boosting import BoostedModel
         from bench_models.linear import ConstantPolicy
 
@@ -121,7 +122,7 @@ class AffordableSubset(Method):
     def _sets(
         self, models: Models, prices: MeanPrices, budgets: Sequence[float]
     ) -> tuple[dict[float, set[Subset]], set[Subset]]:
-        """Return by budget the sets that a stack may read, which use the budget up; and the sets of all models."""
+        """Return the sets that a stack may read for each budget, filled up to it; and the sets of all models."""
         from bench_baselines.affordable.search import affordable_in_order, eliminate
         from bench_baselines.forward_selection.search import select
 

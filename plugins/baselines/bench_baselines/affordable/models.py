@@ -1,4 +1,4 @@
-"""Models of sets of features: fitted with early stopping, and judged on rows that they did not see."""
+"""Models of sets of features: fitted with early stopping, and evaluated on rows that they did not see."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ __all__ = ["Models"]
 
 _FOLDS = 3
 _ENOUGH_ROWS = 400
-"""Validation rows from which these judge. Of fewer, a share of right answers has a standard error above 2.5 points, so
-folds of the training part judge, which has about three times as many rows, at the price of so many more fits."""
+"""Number of validation rows from which these evaluate models. With fewer, accuracy has a standard error above 2.5
+points, so folds of the training part are used, which has about three times as many rows but needs three times as many
+fits."""
 _TOLERANCE, _NEWTON_UP_TO = 1e-5, 150
-"""Of logistic regression; with more coefficients, as categories give, a Hessian costs more than it saves."""
+"""Largest number of coefficients of logistic regression for Newton's method; above it, a Hessian costs more than it
+saves."""
 _LEAST = 1e-15
-"""Probabilities are held above this in a log loss."""
+"""Lower bound of probabilities in a log loss."""
 _MOST_PERMUTED = 64
-"""Features permuted at most; of more, the trees' own gains are used."""
+"""Maximum number of features to permute; with more, the trees' own gains are used."""
 _PERMUTED_VALUES, _MOST_TIMES = 1000, 10
-"""Rows are permuted so often that about so many rows are answered for a feature: at least once, at most ten times."""
+"""Target number of permuted rows per feature: permutations are repeated at least once and at most ten times."""
 _MOST_VALUES = 4_000_000
-"""Values that a model is shown at a time."""
+"""Number of values given to a model at a time."""
 
 
 class Settings(Protocol):
@@ -57,11 +59,11 @@ class Models:
 
     Args:
         method: its settings.
-        problem: the training part fits, the validation part stops. Models are judged by thirds of the training part,
-            under models fitted on the rest of it, or by the validation part where that has many rows.
+        problem: the training part fits, the validation part stops boosting. Models are evaluated out of fold on thirds
+            of the training part, or on the validation part if it has many rows.
 
     Attributes:
-        y: the true values of the rows that judge, in the order of `shown`.
+        y: the true values of the evaluation rows, in the order of `shown`.
     """
 
     def __init__(self, method: Settings, problem: Problem) -> None:
@@ -99,7 +101,7 @@ class Models:
         )
 
     def final(self, features: Subset, kind: str) -> BoostedModel | Linear:
-        """Return the model of a set on the whole training part."""
+        """Return the model of a set on the complete training part."""
         return self.fit(features, kind, self.problem) if len(self._folds) > 1 else self._of_folds(features, kind)[0]
 
     def _of_folds(self, features: Subset, kind: str) -> tuple[BoostedModel | Linear, ...]:
@@ -109,7 +111,7 @@ class Models:
         return self._known[key]
 
     def shown(self, features: Subset, kind: str) -> NDArray[np.float64]:
-        """Return a set's answers for the rows that judge, from models that did not see them."""
+        """Return a set's answers for the evaluation rows, from models that did not see them."""
         key = features, kind
         if key not in self._shown:
             models = zip(self._of_folds(features, kind), self._folds, strict=True)
@@ -117,7 +119,7 @@ class Models:
         return self._shown[key]
 
     def loss(self, answer: NDArray[np.float64], y: NDArray[Any] | None = None) -> float:
-        """Return the mean log loss of probabilities, or the mean squared error of values, on the rows that judge."""
+        """Return the mean log loss of probabilities, or the mean squared error of values, on the evaluation rows."""
         y = self.y if y is None else y
         if answer.ndim == 1:
             return float(((answer - y) ** 2).mean())
@@ -125,17 +127,17 @@ class Models:
         return float(-np.log(np.maximum(shares, _LEAST)).mean())
 
     def loss_of(self, features: Subset, kind: str) -> float:
-        """Return the loss of a set's models on the rows that judge."""
+        """Return the loss of a set's models on the evaluation rows."""
         key = features, kind
         if key not in self._losses:
             self._losses[key] = self.loss(self.shown(features, kind))
         return self._losses[key]
 
     def gains(self, features: Subset, kind: str) -> dict[Subset, float]:
-        """Return how much the loss on the rows that judge grows when a feature's values are permuted among them.
+        """Return the growth of the loss on the evaluation rows when a feature's values are permuted among them.
 
-        Features that share a group are also permuted together. With many features in use by the trees, the trees' own
-        gains take the place of the permutations.
+        Features that share a group are also permuted together. If the trees use many features, the trees' own gains
+        replace the permutations.
 
         Source: Breiman, Random forests, 2001, §10 (permutation importance).
         """

@@ -47,7 +47,7 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class StackPolicy(Policy):
-    """Acquire every feature that a member reads; answer the weighted mean of the members.
+    """Acquire every feature that a member reads; answer with the weighted mean of the members.
 
     Attributes:
         members: the models; their weights add up to 1.
@@ -77,7 +77,7 @@ class StackPolicy(Policy):
         return Decisions(acquired, score=answer, evaluations=run)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The whole set at once."""
+        """All unknown features of the set."""
         return np.asarray(self._set & ~known)
 
     @property

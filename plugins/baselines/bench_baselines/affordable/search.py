@@ -1,4 +1,4 @@
-"""Sets of features for budgets, by eliminating what is worth least for its price; pure functions."""
+"""Sets of features for budgets, by eliminating features of least gain per price; pure functions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Subset = tuple[int, ...]
 """Features, ascending."""
 
 _SLACK = 1e-12
-"""A set fits a budget that its price exceeds by no more than this share of it: prices are sums of rounded numbers."""
+"""A set fits a budget if its price exceeds it by at most this share, since prices are sums of rounded numbers."""
 _SHARE_REMOVED = 0.15
-"""Share of the features that may go before the gains are computed again."""
+"""Share of the features that may be removed before gains are recomputed."""
 
 
 def eliminate(
@@ -22,16 +22,16 @@ def eliminate(
 ) -> Iterator[tuple[float, Subset]]:
     """Return a set for each budget, from all features on, by recursive elimination.
 
-    Of a set, the feature or group of least gain per price saved is removed, one after the other. Gains are computed
-    again when a share of the features is gone. A group's price is saved with its last feature, so a group is also
-    removed as one. What is free is kept. When a budget is reached, `fill` uses up what is left of it; the elimination
-    for the next budget goes on from the set before that.
+    The feature or group of least gain per price saved is removed, one after the other. Gains are recomputed when a
+    share of the features has been removed. A group's price is saved only with its last feature, so a group may also be
+    removed at once. Free features are kept. When a budget is reached, `fill` uses the rest of it; the elimination for
+    the next budget continues from the set before filling.
 
     Args:
-        gains: of a set, the gain of each of its features, and of the sets of features that share a group; computed
-            anew for every call.
+        gains: returns, for a set, the gain of each of its features and of its features in each group; computes them at
+            every call.
         prices: of the features.
-        budgets: most that a set may cost.
+        budgets: maximum costs of a set.
 
     Yields:
         A budget and its set, by descending budget.
@@ -59,7 +59,7 @@ def eliminate(
 
 
 def _worst(now: Subset, gained: Mapping[Subset, float], prices: MeanPrices) -> Subset | None:
-    """Return the unit of least gain per price saved; among equals, the one that saves most."""
+    """Return the unit of least gain per price saved; in a tie, the one that saves most."""
     spent, best, best_key = prices.of_set(now), None, (float("inf"), 0.0, 0)
     for unit, gain in gained.items():
         saved = spent - prices.of_set([f for f in now if f not in unit])
@@ -71,7 +71,7 @@ def _worst(now: Subset, gained: Mapping[Subset, float], prices: MeanPrices) -> S
 
 
 def fill(now: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: float) -> Subset:
-    """Return a set with further features for the rest of a budget: the greatest gain per price that fits, repeatedly.
+    """Add features to a set for the rest of a budget: repeatedly the one of greatest gain per price that fits.
 
     Args:
         now: the set.
@@ -93,7 +93,7 @@ def fill(now: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: fl
 
 
 def affordable_in_order(order: Sequence[int], prices: MeanPrices, budget: float, start: Subset = ()) -> Subset:
-    """Return the features that fit a budget, taken in an order; those that do not fit are passed over.
+    """Return the features that fit a budget, taken in an order; those that do not fit are skipped.
 
     Args:
         order: features, the best first.

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 __all__ = ["select_ensemble"]
 
 _PICKS = 12
-"""Picks of ensemble selection: weights are multiples of one divided by at most so many."""
+"""Maximum number of picks of ensemble selection; weights are multiples of 1 / picks."""
 _LEAST_FALL = 1e-3
-"""A pick that lowers the loss by no more than this share of it ends the selection, so that few models remain."""
+"""A pick that lowers the loss by at most this share ends the selection, so that few models remain."""
 
 
 def select_ensemble(

@@ -19,22 +19,20 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 class ForwardSelection(Method):
     """Greedy forward selection by gain per price within a budget: one fixed set of features per budget.
 
-    For every budget features are added one by one, always the one whose fall of the loss per price is greatest among
-    those that still fit, until none does (cost-benefit greedy). What is kept for the budget is the set of least loss of
-    all on the way, of the best single feature that fits, and of everything where that fits. The loss is that of thirds
-    of the training part, under models fitted without them. A group's price is paid once. Every row acquires the
-    complete set.
+    For every budget, features are added one by one, each time the one with the greatest fall of the loss per price
+    among those that still fit, until none fits (cost-benefit greedy). The set for the budget is the one of lowest loss
+    among the sets of the search, the best single feature that fits, and all features if they fit. The loss is out of
+    fold, on thirds of the training part. A group's price is paid once. Every row acquires the complete set.
 
     Attributes:
-        model: what is fitted on a set: ``logistic`` (l2 logistic regression; ridge for values and grades) or
-            ``lightgbm``.
+        model: the model of a set: ``logistic`` (l2 logistic regression; ridge for values and grades) or ``lightgbm``.
         budgets: shares of the price of all features, in (0, 1].
         C: of the logistic regression, as scikit-learn's.
         n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM, in the search and at the end.
-        patience: end the search for a budget after so many additions in a row that did not lower the least loss; 0:
+        patience: number of consecutive additions without a new lowest loss after which the search for a budget ends; 0:
             never.
-        lazy_above: with more features than this, a feature's gain is computed anew only when what it was last would
-            make it the best (lazy greedy); otherwise all of them at every step.
+        lazy_above: with more features than this, a feature's gain is recomputed only if its last value would make it
+            the best (lazy greedy); otherwise all gains are computed at every step.
 
     Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (greedy by gain per price, or the best
     single one); Min, Hu, Zhu, Feature selection with test cost constraint, 2014 (the problem); Minoux, Accelerated
@@ -56,7 +54,7 @@ class ForwardSelection(Method):
     lazy_above: Annotated[int, Ge(0)] = 16
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or missing values, which logistic regression cannot read."""
+        """Reason not to run: those of every method, or missing values with logistic regression."""
         if data.missing and self.model == "logistic":
             return "model = 'logistic' takes no missing values; encode = 'impute' fills them, or model = 'lightgbm'"
         return super().inapplicable(data)
@@ -66,10 +64,10 @@ class ForwardSelection(Method):
         return self.n_estimators, self.max_leaf_nodes, self.learning_rate, self.min_samples_leaf
 
     def fit(self, problem: Problem) -> Family:
-        """Choose and fit sets on the training part; the validation part says which budget's comes first.
+        """Choose and fit sets on the training part; the validation part determines which policy comes first.
 
         Raises:
-            ValueError: missing values and a logistic regression; the message names the features.
+            ValueError: features have missing values with ``logistic``; the message names them.
         """
         from bench_baselines.forward_selection.models import SubsetModels
         from bench_baselines.forward_selection.policy import SubsetPolicy

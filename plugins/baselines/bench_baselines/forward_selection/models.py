@@ -20,7 +20,7 @@ __all__ = ["Model", "SubsetModels", "mean_loss"]
 Model = BoostedModel | ClassModel | ScoreModel
 _FOLDS = 3
 _LEAST = 1e-15
-"""Probabilities are held above this in a log loss."""
+"""Lower bound of probabilities in a log loss."""
 
 
 def mean_loss(model: Model, X: NDArray[np.float64], y: NDArray[Any]) -> float:
@@ -37,8 +37,8 @@ class SubsetModels:
     """Models of sets of features of one problem.
 
     Args:
-        problem: where to fit. Thirds of its training part judge models that were fitted without them; the validation
-            part, which selects, is not used.
+        problem: its training part is used, with thirds for out-of-fold losses. The validation part, which selects, is
+            not used.
         model: ``logistic`` (ridge for values and grades) or ``lightgbm``.
         C: of the logistic regression.
         trees: of LightGBM: ``n_estimators``, ``max_leaf_nodes``, ``learning_rate``, ``min_samples_leaf``.
@@ -47,7 +47,7 @@ class SubsetModels:
         tried: number of sets fitted.
 
     Raises:
-        ValueError: missing values and a logistic regression.
+        ValueError: features have missing values with ``logistic``.
     """
 
     def __init__(self, problem: Problem, model: str, C: float, trees: tuple[int, int, float, int]) -> None:
@@ -60,7 +60,7 @@ class SubsetModels:
         self._folds = [(taking(problem, np.setdiff1d(every, rows)), taking(problem, rows).train) for rows in parts]
 
     def fitted(self, features: Subset) -> Model:
-        """The model of a set: on the training part, with the columns of its features."""
+        """The model of a set, fitted on the training part with the columns of its features."""
         return self._fit(features, self.problem)
 
     def _fit(self, features: Subset, problem: Problem) -> Model:

@@ -38,7 +38,7 @@ class SubsetPolicy(Policy):
         return Decisions(acquired, probabilities=model.probabilities(rows.X))
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """The whole set at once."""
+        """All unknown features of the set."""
         return np.asarray(self._set & ~known)
 
     def exported(self) -> dict[str, Any]:

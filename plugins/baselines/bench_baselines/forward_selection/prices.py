@@ -1,4 +1,4 @@
-"""What sets of features cost, on average over the training rows."""
+"""Prices of sets of features, averaged over the training rows."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ Subset = tuple[int, ...]
 """Features, ascending."""
 
 _SLACK = 1e-12
-"""A set fits a budget that its price exceeds by no more than this share of it: prices are sums of rounded numbers."""
+"""A set fits a budget if its price exceeds it by at most this share, since prices are sums of rounded numbers."""
 
 
 def select(
@@ -22,15 +22,16 @@ def select(
     """The set of features for a budget.
 
     Args:
-        loss: of a set, lower is better; asked again for the same set, so it should remember.
+        loss: loss of a set, lower is better; called repeatedly for the same set, so it should cache.
         prices: of the features.
         budget: most that a set may cost.
-        patience: end after so many additions in a row without a new least loss; 0: when nothing fits.
-        lazy_above: with more features than this, gains that cannot matter are not computed anew.
+        patience: number of consecutive additions without a new lowest loss after which the search ends; 0: when no
+            feature fits.
+        lazy_above: with more features than this, gains that cannot matter are not recomputed.
 
     Returns:
-        Of the empty set, the sets on the greedy way, the best single feature that fits, and everything where it fits:
-        the one of least loss; among equals the cheapest, then the first in this order.
+        The set of lowest loss among the empty set, the sets of the greedy search, the best single feature that fits,
+        and all features if they fit; in a tie the cheapest, then the first in this order.
     """
     limit = budget * (1 + _SLACK)
     everything = tuple(range(prices.features))
@@ -45,11 +46,11 @@ def select(
 def _greedy(
     loss: Callable[[Subset], float], prices: MeanPrices, limit: float, patience: int, lazy: bool
 ) -> list[Subset]:
-    """The sets on the way, from the first single feature on. Equal gains per price: the lower feature index."""
+    """The sets of the greedy search, from one feature on; ties in gain per price go to the lower feature index."""
     now: Subset = ()
     way: list[Subset] = []
     rest = list(range(prices.features))
-    last: dict[int, float] = {}  # the gain of each feature when it was computed last
+    last: dict[int, float] = {}  # the last computed gain of each feature
     least, waited = loss(()), 0
     while True:
         spent, before = prices.of_set(now), loss(now)
@@ -65,7 +66,7 @@ def _greedy(
 
         best, best_ratio = -1, (-math.inf, -math.inf, 0)
         for f in sorted(rest, key=lambda f: ratio(f, last.get(f, math.inf)), reverse=True):
-            # Gains mostly shrink as the set grows: what could not win with its last gain is not looked at again.
+            # Gains mostly shrink as the set grows: a feature that could not win with its last gain is not recomputed.
             if lazy and best >= 0 and f in last and ratio(f, last[f]) < best_ratio:
                 break
             last[f] = before - loss(tuple(sorted((*now, f))))

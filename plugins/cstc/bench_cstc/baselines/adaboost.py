@@ -1,4 +1,4 @@
-"""Discrete AdaBoost with decision trees (Freund & Schapire 1999), and what its trees read."""
+"""Discrete AdaBoost with decision trees (Freund & Schapire 1999), and the features that the trees read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Voters", "adaboost"]
 Floats = NDArray[np.float64]
 
 _SURE = 1e-10
-"""The least error a tree is credited with: one that makes none would have all the say."""
+"""Lower bound of a tree's error, since a tree without errors would get an infinite weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Voters:
     errors: Floats
 
     def votes(self, X: Floats, chosen: NDArray[np.int64]) -> Floats:
-        """What some trees say: float64 (rows, chosen)."""
+        """The votes of some trees: float64 (rows, chosen)."""
         narrow = np.ascontiguousarray(X, dtype=np.float32)
         out = np.empty((len(X), len(chosen)))
         for place, t in enumerate(chosen):
@@ -49,15 +49,15 @@ class Voters:
 def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: int) -> Voters:
     """Boost on the training part.
 
-    Each round fits a tree (Gini impurity) to the weighted rows; α = ½ ln((1 − ε)/ε); rows are weighted anew by
-    exp(−α y h). The end is a tree that is no better than chance, or one without an error (it still votes, with the
-    say of an error of 1e-10). Equal rows with equal labels always have the same vote: they are merged.
+    Each round fits a tree (Gini impurity) to the weighted rows; α = ½ ln((1 − ε)/ε); rows are then reweighted by exp(−α
+    y h). Boosting ends at a tree that is no better than chance, or at one without errors, which is kept with the weight
+    of an error of 1e-10. Equal rows with equal labels always get the same votes, so they are merged.
 
     Args:
         problem: the training part.
         y: float64 (rows,): ±1.
-        weights: float64 (rows,): to start with.
-        trees, depth: most rounds; most splits on a path.
+        weights: float64 (rows,): initial weights.
+        trees, depth: maximum number of rounds, and of splits on a path.
     """
     from sklearn.tree import DecisionTreeClassifier
 

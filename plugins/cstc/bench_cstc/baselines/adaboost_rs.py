@@ -1,4 +1,4 @@
-"""The method ``adaboost-rs``: AdaBoost's trees sampled on a budget, cheap ones rather (CSTC §6.3; Reyzin 2011)."""
+"""The method ``adaboost-rs``: AdaBoost's trees sampled on a budget (CSTC §6.3; Reyzin 2011)."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 
 @dataclass(frozen=True)
 class AdaBoostRS(Method):
-    """AdaBoost resampled on a budget: trees drawn in proportion to weight over feature price until it is spent.
+    """AdaBoost resampled on a budget: trees are sampled by weight over feature price until it is spent.
 
-    Discrete AdaBoost learns trees h_t with weights α_t; the answer is the sign of Σ α_t h_t(x). To spend less,
-    trees are drawn with replacement, t with probability p_t ∝ α_t / c_t, where c_t is the price of all features
-    that h_t splits on, until the next draw's new features would exceed the budget; features are paid once. A
-    draw votes with α_t / p_t, which makes the mean vote AdaBoost's (``votes = "equal"``: with 1).
+    Discrete AdaBoost learns trees h_t with weights α_t; its answer is the sign of Σ α_t h_t(x). To spend less, trees
+    are drawn with replacement with probabilities p_t ∝ α_t / c_t, where c_t is the price of all features that h_t
+    splits on, until the next draw's new features would exceed the budget. Features are paid once. A draw votes with α_t
+    / p_t, so that the expected vote is AdaBoost's (or with 1, for ``votes = "equal"``).
 
     CSTC describes "the cost sensitive version of AdaboostRS … resamples decision trees, learned with AdaBoost,
-    inversely proportional to a tree's feature cost" and says no more. Ours: the weights of the votes; that one
-    sample is drawn for all rows of a trial, from the trial's seed (repeat seeds for the paper's mean over 10
-    runs); that free trees are drawn as if they cost what the cheapest priced one does; that the evaluation of a
-    tree, e_t, counts in c_t. The smaller budgets' samples are beginnings of the larger ones'. The family's
-    reference is AdaBoost itself, all trees.
+    inversely proportional to a tree's feature cost" without details. Our choices: the weights of the votes; one sample
+    for all rows of a trial, drawn from its seed (use 10 seeds for the paper's mean over 10 runs); free trees are drawn
+    as if they had the price of the cheapest priced tree; a tree's evaluation price e_t is part of c_t. The sample for a
+    smaller budget is the beginning of that for a larger one. The family's reference is AdaBoost with all trees.
 
     Attributes:
         n_estimators: rounds of AdaBoost, from 1.
-        max_depth: most splits on a path of a tree, 1 to 12; Reyzin's are stumps. A deep tree has many features, so the
-            cheapest policy is as dear as the forest.
-        budgets: shares, above 0 and at most 1, of the price of all that AdaBoost reads; one policy each.
-        draws: most draws, from 1.
+        max_depth: maximum number of splits on a path of a tree, 1 to 12; Reyzin uses stumps. A deep tree has many
+            features, so even one tree may cost as much as all.
+        budgets: shares of the price of all features that AdaBoost reads, above 0 and at most 1; one policy each.
+        draws: maximum number of draws, at least 1.
         votes: ``unbiased`` or ``equal``, see above.
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's.
-        positive_weight: what positive rows' weights start with, above 0; ``balanced``: half of the total.
+        positive_weight: initial weight of positive rows, above 0; ``balanced``: their sum is half of the total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
-        include_empty_policy: whether the policy that reads nothing is in the family; it is when no budget allows a
-            single draw.
+        include_empty_policy: whether the family contains the policy that reads nothing; it always does if no budget
+            allows a draw.
 
     Source: Reyzin, Boosting on a budget: sampling for feature-efficient prediction, ICML 2011; AdaBoost: Freund,
     Schapire, A short introduction to boosting, 1999.
@@ -80,7 +79,7 @@ class AdaBoostRS(Method):
         """Boost, draw, calibrate on validation; the best on validation comes first.
 
         Raises:
-            ValueError: grades that are not numbers.
+            ValueError: grades are not numbers.
         """
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import price_of_evaluation
@@ -111,15 +110,15 @@ class AdaBoostRS(Method):
             details = {**details, "trees": len(chosen), "features": int(features.sum())}
             return VotePolicy(voters, chosen, weight, features, bare.price, answer, label, details)
 
-        whole = mean_size(np.unique(np.concatenate(voters.features_of)))
+        full_price = mean_size(np.unique(np.concatenate(voters.features_of)))
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         for share in sorted(self.budgets):
-            length = prefix_within(drawn, voters.features_of, mean_size, share * whole)
+            length = prefix_within(drawn, voters.features_of, mean_size, share * full_price)
             if not length:
                 continue
             chosen, counts = np.unique(drawn[:length], return_counts=True)
             weight = say[chosen] * counts
-            details = {"budget": share * whole, "share": share, "draws": length}
+            details = {"budget": share * full_price, "share": share, "draws": length}
             policies.append(policy(chosen, weight / weight.sum(), f"budget={share:g}", details))
         everything = policy(np.arange(count), voters.alpha / voters.alpha.sum(), "AdaBoost", {})
         ordered = best_first(problem, policies or [constant(problem)])
@@ -127,7 +126,7 @@ class AdaBoostRS(Method):
 
 
 def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Floats, Floats]:
-    """Chances of being drawn, ∝ α / c, and the weight of a draw's vote.
+    """Probabilities of being drawn, ∝ α / c, and the weights of a draw's vote.
 
     Args:
         alpha: float64 (trees,), above 0.
@@ -145,13 +144,13 @@ def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Fl
 
 
 def prefix_within(drawn: Ints, features_of: list[Ints], price: Any, budget: float) -> int:
-    """How many draws, from the first on, a budget pays for; a feature is paid once.
+    """The number of draws, from the first on, that a budget pays for; a feature is paid once.
 
     Args:
-        drawn: int64: trees, in the order drawn.
+        drawn: int64: trees in the order of drawing.
         features_of: per tree, its features.
-        price: features → price of acquiring them.
-        budget: in the unit of the price.
+        price: function from features to the price of acquiring them.
+        budget: budget in the unit of the price.
     """
     seen: set[int] = set()
     for number, t in enumerate(drawn):
@@ -163,7 +162,7 @@ def prefix_within(drawn: Ints, features_of: list[Ints], price: Any, budget: floa
 
 
 def _mean_costs(problem: Problem) -> Any:
-    """A function: features → their price with their groups', averaged over the training rows where sizes matter."""
+    """A function from features to their price with that of their groups, averaged over the training rows."""
     sizes = problem.train.sizes if problem.costs.depends_on_size else None
 
     def price(features: Ints) -> float:
@@ -176,15 +175,15 @@ def _mean_costs(problem: Problem) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class VotePolicy(Policy):
-    """Some of the trees, with their say.
+    """A policy that votes with some of the trees.
 
     Attributes:
         voters: all trees.
-        chosen: int64: those that vote.
+        chosen: int64: the trees that vote.
         weight: float64 (chosen,), summing to 1.
-        features: bool (features,): what they read.
-        price: Σ e_t.
-        answer: scores → decisions; None before it is calibrated.
+        features: bool (features,): the features that they read.
+        price: sum of the e_t.
+        answer: converts scores to decisions; None before calibration.
     """
 
     voters: Voters
@@ -204,7 +203,7 @@ class VotePolicy(Policy):
         return out
 
     def decide(self, rows: Rows) -> Decisions:
-        """Let them vote on every row."""
+        """Decide every row by the votes."""
         if self.answer is None:
             raise ValueError("this policy has not been calibrated")
         n = len(rows)
@@ -217,5 +216,5 @@ class VotePolicy(Policy):
         )
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """All that the voters split on."""
+        """The unknown features among those that the trees split on."""
         return self.features & ~known

@@ -1,4 +1,4 @@
-"""Boosted trees as running sums: what a row's score is after each tree, and what it has read by then."""
+"""Boosted trees as running sums: a row's score after each tree, and the features read by then."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CHUNK = 4096
-"""Rows whose tree values are held at a time."""
+"""Number of rows whose tree values are in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Additive:
-    """The sum ``base + h_1(x) + … + h_T(x)`` of one boosting (CSTC §5), cut anywhere.
+    """The sum ``base + h_1(x) + … + h_T(x)`` of one boosting (CSTC §5), after any number of trees.
 
     Attributes:
         trees: the boosting.
-        used: bool (T + 1, features): what the first t trees split on; extraction is paid once.
-        evaluation: float64 (T + 1,): Σ e_t of the first t trees.
+        used: bool (T + 1, features): features that the first t trees split on.
+        evaluation: float64 (T + 1,): sum of e_t over the first t trees.
     """
 
     trees: BoostedTrees
@@ -37,7 +37,7 @@ class Additive:
 
     @classmethod
     def of(cls, trees: BoostedTrees, n_features: int) -> Additive:
-        """With the running bills."""
+        """Build the sums with their bills."""
         count = len(trees.features_of)
         used = np.zeros((count + 1, n_features), dtype=bool)
         for t, features in enumerate(trees.features_of):
@@ -52,7 +52,7 @@ class Additive:
         return len(self.used) - 1
 
     def partial(self, X: Floats, at: Sequence[int] | Ints) -> Floats:
-        """Scores after some numbers of trees, summed in order: a row's are the same in any batch.
+        """Scores after some numbers of trees, summed in order, so that a row's scores are the same in any batch.
 
         Args:
             X: float64 (rows, columns).
@@ -78,12 +78,12 @@ class Additive:
 
 
 def boost_outputs(problem: Problem, targets: Sequence[Target], how: Boosting) -> tuple[Additive, ...]:
-    """One boosting per target, with `bench_models.columns.boost`: the trees that ``cstc`` weighs with ``boosted``."""
+    """One boosting per target, with `bench_models.columns.boost`: the columns of ``cstc`` with ``boosted``."""
     return tuple(Additive.of(boost(problem, target.y, how, target.weights), problem.n_features) for target in targets)
 
 
 def kept_prefixes(wanted: str | tuple[int, ...], rounds: int) -> list[int]:
-    """Numbers of rounds from 1 to keep of a boosting: ``all``, ``geometric`` (1, 2, 4, …, all), or as given."""
+    """The numbers of rounds that become policies: ``all`` from 1 on, ``geometric`` (1, 2, 4, …, all), or as given."""
     if wanted == "all":
         return list(range(1, rounds + 1))
     if wanted == "geometric":

@@ -15,37 +15,38 @@ __all__ = ["AndOrCascade"]
 
 @dataclass(frozen=True)
 class AndOrCascade(Method):
-    """AND-OR cascade: linear stages on ever more expensive features, trained jointly; a row goes on while all say yes.
+    """AND-OR cascade: linear stages on ever more expensive features, trained jointly; rows with positive scores go on.
 
-    A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The
-    loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see
-    `bench_cstc.baselines.and_or_loss`, which says how the minimum is smoothed). Which features a stage may use is
-    settled before training by price: stage k those of at most ``limits[k]``.
+    A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The loss of
+    a positive row is its largest hinge over the stages, that of a negative one its smallest (see
+    `bench_cstc.baselines.and_or_loss`, also for the smoothing of the minimum). Stages get their features before
+    training, by price: stage k may use those of at most ``limits[k]``.
 
-    Where the texts are silent: hinges are squared, so that there is a gradient; the trade-off with cost is an l1
-    norm weighted with the prices of each column's features ("varying a loss/cost trade-off parameter", "it still
-    has the ability to only use some of the assigned features"); stages are added left to right, each starting as
-    a copy of the one before, and after every addition all are trained together; a larger λ starts from the
-    smaller one's stages. A row's score, for probabilities and rankings, is the least score of the stages that it
-    was seen by, which is what the loss trains. Prices that grow with item size enter by their training mean.
+    Our choices where the papers say nothing: hinges are squared, to have a gradient. The trade-off with cost is an l1
+    norm weighted with the prices of each column's features ("varying a loss/cost trade-off parameter", "it still has
+    the ability to only use some of the assigned features"). Stages are added from left to right, each starting as a
+    copy of the previous one, and all are trained together after every addition; a larger λ starts from the stages of
+    the previous λ. A row's score, for probabilities and rankings, is the smallest score of the stages that it reaches,
+    as in the loss. Prices that grow with item size are averaged over the training rows.
 
     Attributes:
-        lambdas: trade-offs λ ≥ 0, one policy each. λ = 1 is the least at which one stage of all columns would give
-            no priced column weight, whatever the scale of prices.
-        rho: weight of a plain l1 norm, ≥ 0, in the same unit: 1 leaves no column weight.
-        limits: highest price of a feature that each stage may use, ascending; features above the last are never
-            used. Empty: ``stages`` limits that split the distinct prices evenly.
-        stages: number of stages when ``limits`` is empty, 1 to 50; no more than there are distinct prices.
-        features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). As features are assigned
-            before training, every stage has a gradient boosting of its own, of the features it may use; it may
-            weigh the earlier stages' trees too.
+        lambdas: trade-offs λ ≥ 0, one policy each. λ = 1 is the smallest at which a single stage on all columns gives
+            no priced column a weight, whatever the scale of prices.
+        rho: weight of an unpriced l1 norm, ≥ 0, in the same unit: at 1 no column has weight.
+        limits: highest price of a feature that each stage may use, ascending; features above the last are never used.
+            If empty, ``stages`` limits that divide the distinct prices evenly.
+        stages: number of stages if ``limits`` is empty, 1 to 50, but at most the number of distinct prices.
+        features: ``linear``: columns as encoded; ``boosted``: trees as columns (CSTC §5). Every stage has its own
+            gradient boosting on the features that it may use, and may also use the trees of earlier stages.
         n_estimators, max_depth, learning_rate, evaluation: of each boosting, as for ``stagewise``.
-        positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both sides the same total.
+        positive_weight: weight of positive rows' losses, above 0; ``balanced`` gives both classes the same total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
         temperature: τ > 0 of the smoothed minimum, in units of the margin.
-        max_iter: most gradient steps after each addition of a stage, from 1; what has not converged is reported.
-        tol: a step that changes the objective by less than this share of its start ends the descent; above 0.
-        include_empty_policy: whether the policy that reads nothing is in the family.
+        max_iter: maximum number of gradient steps after each addition of a stage, at least 1; the diagnostics report
+            fits that have not converged.
+        tol: the descent ends at a step that changes the objective by less than this share of its initial value; above
+            0.
+        include_empty_policy: whether the family contains the policy that reads nothing.
 
     Source: Dundar & Bi, Joint optimization of cascaded classifiers for computer aided detection, CVPR 2007, as
     described in CSTC §6.3.
@@ -76,7 +77,7 @@ class AndOrCascade(Method):
             raise ValueError(f"limits must ascend: {list(self.limits)}")
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or missing values where features are linear."""
+        """Reason not to run: those of every method, or missing values with linear features."""
         if data.missing and self.features == "linear":
             return "features = 'linear' takes no missing values; encode = 'impute' fills them"
         return super().inapplicable(data)
@@ -85,7 +86,8 @@ class AndOrCascade(Method):
         """One policy per λ; the best on validation comes first.
 
         Raises:
-            ValueError: missing values (linear features; the message names them), grades that are not numbers.
+            ValueError: features have missing values with ``linear`` (the message names them), or grades are not
+                numbers.
         """
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import Boosting, price_of_evaluation

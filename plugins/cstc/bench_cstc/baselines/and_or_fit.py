@@ -1,4 +1,4 @@
-"""Fitting AND-OR cascades along λ: what stages may use, the unit of λ, the order of training."""
+"""Fitting AND-OR cascades along λ: the columns of each stage, the unit of λ, the order of training."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class SeveralBoostings:
 
 @dataclass(frozen=True, eq=False)
 class TrainingContext:
-    """What is the same for every λ.
+    """The parts of a fit that are the same for every λ.
 
     Attributes:
-        columns: what stages weigh.
+        columns: the columns that stages weight.
         Z: float64 (rows, columns): standardised; constant columns are 0; equal rows are merged.
         shift, scale: float64 (columns,): Z = (column − shift) / scale.
         y, omega: float64 (rows,): ±1, weights.
         allowed: bool (stages, columns).
-        price: float64 (columns,): of a column's features, their groups and its evaluation.
+        price: float64 (columns,): price of a column's features, their groups and its evaluation.
         lambda_max, rho_max: the units of λ and ρ.
     """
 
@@ -76,8 +76,9 @@ def price_limits(prices: Floats, limits: Sequence[float], stages: int) -> Floats
 
     Args:
         prices: float64 (features,).
-        limits: as asked for; empty: the distinct prices, split into ``stages`` runs as even as can be.
-        stages: most stages then.
+        limits: the requested limits; if empty, the distinct prices are divided into ``stages`` ranges as evenly as
+            possible.
+        stages: maximum number of stages if ``limits`` is empty.
     """
     if len(limits):
         return np.array(limits, dtype=np.float64)
@@ -90,14 +91,14 @@ def training_context(
 ) -> TrainingContext:
     """Columns, prices and stages of a problem.
 
-    A feature in an acquisition group counts with its own price and the group's: a stage that may use it may open
+    A feature in an acquisition group counts with its own price plus the group's, since the stage may have to pay for
     the group.
 
     Args:
         problem: the problem.
-        target: what is learned.
+        target: the target.
         limits, stages: as for `price_limits`.
-        boosting: the boosting of each stage's trees; None: columns as encoded.
+        boosting: settings of each stage's boosting; None: columns as encoded.
     """
     sizes = problem.train.sizes
     y, omega = target.y, target.weights
@@ -132,7 +133,7 @@ def training_context(
 
 
 def _boosted(problem: Problem, target: Target, how: Boosting, price: Floats, limits: Floats) -> SeveralBoostings:
-    """A boosting for every stage, on the features it may use; none for one that may use no more than the last."""
+    """A boosting for every stage, on the features that it may use; none for a stage without further features."""
     stages, before = [], np.zeros(problem.n_features, dtype=bool)
     for limit in limits:
         mine = price <= limit
@@ -146,20 +147,20 @@ def _boosted(problem: Problem, target: Target, how: Boosting, price: Floats, lim
 
 
 def _slope_of_nothing(Z: Floats, y: Floats, omega: Floats) -> Floats:
-    """Size of the loss's gradient for each column at one stage without weights, its intercept the best."""
+    """Absolute gradient of the loss for each column of a single stage, at zero weights and the best intercept."""
     pull = -2.0 / len(y) * omega * y * np.maximum(0.0, 1.0 - y * _intercept(y, omega))
     return np.asarray(np.abs(pull @ Z))
 
 
 def _intercept(y: Floats, omega: Floats) -> float:
-    """The squared hinges' best constant score: (ω₊ − ω₋)/(ω₊ + ω₋), with ω₊, ω₋ the sides' total weights."""
+    """The constant score of least squared hinge loss: (ω₊ − ω₋)/(ω₊ + ω₋), with total class weights ω₊, ω₋."""
     return float(omega @ y) / float(omega.sum())
 
 
 def fit_cascades(
     base: TrainingContext, lambdas: Sequence[float], rho: float, temperature: float, max_iter: int, tol: float
 ) -> Iterator[tuple[float, Fit]]:
-    """A cascade for every λ, ascending; the first grows stage by stage, the others start from the one before.
+    """A cascade for every λ, ascending; the first grows stage by stage, the others start from the previous one.
 
     Args:
         base: columns, prices and stages.

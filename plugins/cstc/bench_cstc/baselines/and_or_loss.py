@@ -1,15 +1,15 @@
 """The loss of an AND-OR cascade and its minimisation (Dundar & Bi 2007; CSTC §6.3).
 
-Rows x_i with labels y_i = ±1, stages k with linear scores s_ik = x_i·w_k + b_k, hinge h(z) = max(0, 1 − z)². A
-positive row must pass every stage (AND): its loss is the largest over the stages, max_k h(s_ik). A negative one
-may be rejected at any (OR): its loss is the smallest, min_k h(−s_ik). As h falls, both are h(y_i · min_k s_ik), so
-what is trained is the smallest score. The minimum is smoothed, for a gradient over all stages at once::
+Rows x_i with labels y_i = ±1, stages k with linear scores s_ik = x_i·w_k + b_k, hinge h(z) = max(0, 1 − z)². A positive
+row must pass every stage (AND): its loss is the largest over the stages, max_k h(s_ik). A negative one may be rejected
+at any (OR): its loss is the smallest, min_k h(−s_ik). Since h decreases, both are h(y_i · min_k s_ik), so the smallest
+score is trained. The minimum is smoothed, so that all stages have a gradient::
 
     m_i = −τ log( (1/K) Σ_k exp(−s_ik / τ) )        min_k s_ik ≤ m_i ≤ min_k s_ik + τ log K
 
     F(w, b) = (1/n) Σ_i ω_i h(y_i m_i) + Σ_k Σ_t v_t |w_kt|,   w_kt = 0 where stage k may not use column t.
 
-Proximal gradient with momentum; a step that would raise F is taken again without it, so F never rises.
+Minimised by proximal gradient with momentum; a step that would raise F is repeated without momentum, so F never rises.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class AndOr:
-    """The problem.
+    """The optimisation problem.
 
     Attributes:
         X: float64 (rows, columns), on one scale.
@@ -100,7 +100,7 @@ class AndOr:
         return self.loss(weights, bias)[0] + self.penalty(weights)
 
     def exact(self, weights: Floats, bias: Floats) -> float:
-        """F with the minimum itself, stage by stage as the paper words it: largest and smallest hinge."""
+        """F with the exact minimum, in the paper's form: largest and smallest hinge over stages."""
         scores = self.scores(weights, bias)
         largest = np.square(np.maximum(0.0, 1.0 - scores)).max(axis=1)
         smallest = np.square(np.maximum(0.0, 1.0 + scores)).min(axis=1)
@@ -112,8 +112,8 @@ class AndOr:
 
         Args:
             weights, bias: float64 (stages, columns), (stages,).
-            max_iter: most steps.
-            tol: ends when a plain step changes F by less than this share of it.
+            max_iter: maximum number of steps.
+            tol: ends when a step without momentum changes F by less than this share.
         """
         curvature = 1.0
         at, at_bias = weights, bias

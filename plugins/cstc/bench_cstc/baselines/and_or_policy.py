@@ -1,4 +1,4 @@
-"""A fitted AND-OR cascade: who goes on to the next stage, what that costs, and the policy."""
+"""A fitted AND-OR cascade: which rows go on to the next stage, what they pay, and the policy."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Cascade:
     """Fitted stages on the columns' own scale.
 
     Attributes:
-        columns: what the stages weigh.
+        columns: the columns that the stages weight.
         weights, bias: float64 (stages, columns), (stages,).
-        paid: bool (stages, columns): what has been computed when a row leaves at a stage.
-        features: bool (stages, features): what has been acquired then.
+        paid: bool (stages, columns): columns computed for a row that leaves at a stage.
+        features: bool (stages, features): features acquired by such a row.
     """
 
     columns: PlainColumns | SeveralBoostings
@@ -51,7 +51,7 @@ class Cascade:
         return cls(base.columns, weights, bias, paid, features)
 
     def __call__(self, phi: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Least score of the stages that saw each row, and the stage it left at, from 0.
+        """Smallest score over the stages that each row reaches, and the stage at which it leaves, from 0.
 
         Args:
             phi: float64 (rows, columns).
@@ -70,11 +70,11 @@ class Cascade:
 
 @dataclass(frozen=True, eq=False)
 class CascadePolicy(Policy):
-    """One λ.
+    """The policy of one λ.
 
     Attributes:
         cascade: the stages.
-        answer: scores → decisions.
+        answer: converts scores to decisions.
     """
 
     cascade: Cascade
@@ -83,7 +83,7 @@ class CascadePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Ask stage after stage until one says no."""
+        """Run stage after stage until a score is not positive."""
         columns = self.cascade.columns
         score, stage = self.cascade(columns.values(rows.X))
         evaluations, cost = (stage + 1).astype(np.float64), None
@@ -93,6 +93,6 @@ class CascadePolicy(Policy):
         return self.answer([score], self.cascade.features[stage], stage + 1, evaluations, cost)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the next stage weighs."""
+        """The unknown features that the next stage reads."""
         left_at = self.cascade(self.cascade.columns.values(rows.X))[1]
         return next_of_stages(self.cascade.features, left_at, known)

@@ -26,29 +26,28 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class EarlyExit(Method):
-    """Early exits by proximity threshold: boosted trees that let documents go that fall far behind the k-th best.
+    """Early exits by proximity threshold: boosted trees; documents far behind the k-th best leave.
 
-    The trees are those of ``stagewise``. Between them stand sentinels; at the i-th of m a document leaves whose
-    score so far is at least ``s · (m − i)/(m − 1)`` below the k-th best of its query (CSTC §6.2: m = 300, k = 5).
-    It keeps the score it has and pays for the trees it was run through. The family is every s × every kept number
-    of iterations, the sentinels standing where they stand for all of them.
+    The trees are those of ``stagewise``. There are m sentinels between them. At the i-th sentinel, a document leaves if
+    its score so far is at least ``s · (m − i)/(m − 1)`` below the k-th best of its query (CSTC §6.2: m = 300, k = 5).
+    It keeps its score and pays for the trees that it has passed. The family has one policy for every s and kept number
+    of iterations; the sentinels do not depend on that number.
 
-    Whose k-th best: the paper's is that of the query at hand (``against = "query"``), for rows that say their
-    queries (``Rows.query``). Where a row must be decided by itself,
-    ``against = "training"`` takes the median, over the training queries with at least k documents, of their k-th
-    best score at that sentinel. This is ours, an approximation by one query for all. Without query ids the
-    training part is one query.
+    In the paper the k-th best is that of the document's query (``against = "query"``), which needs rows with query ids
+    (``Rows.query``). If rows are decided one by one, ``against = "training"`` takes the median, over the training
+    queries with at least k documents, of their k-th best score at that sentinel. This is our approximation. Without
+    query ids, the training part counts as one query.
 
     Attributes:
         s: proximity thresholds s ≥ 0 in units of the target (grades; two classes are −1 and 1).
         n_estimators, max_depth, learning_rate, evaluation, positive_weight: as for ``stagewise``.
-        exits: number of sentinels m, from 1; no more than there are trees.
-        k: how many documents a query shows, from 1.
+        exits: number of sentinels m, at least 1, at most the number of trees.
+        k: number of documents shown per query, at least 1.
         against: ``training`` or ``query``, see above.
-        removed: where a document that left is ranked: ``below``: behind all that left later, as something removed
-            is; ``as-scored``: by the score it left with.
+        removed: rank of a document that left: ``below``: behind all that left later; ``as-scored``: by its score at the
+            exit.
         prefixes: numbers of iterations after which scoring ends; ``geometric``, ``all``, or numbers from 1.
-        include_empty_policy: whether the policy that reads nothing is in the family.
+        include_empty_policy: whether the family contains the policy that reads nothing.
 
     Source: Cambazoglu et al., Early exit optimizations for additive machine learned ranking systems, WSDM 2010.
     """
@@ -70,16 +69,16 @@ class EarlyExit(Method):
     include_empty_policy: bool = False
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """As every method; or thresholds of the query at hand where rows belong to none."""
+        """Reason not to run: those of every method, or ``against = "query"`` for rows without queries."""
         if self.against == "query" and not data.queries:
-            return 'against = "query" needs rows that belong to queries; "training" decides every row by itself'
+            return 'against = "query" needs rows that belong to queries; "training" decides every row on its own'
         return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
-        """Boost, learn where the k-th best stand, calibrate on validation. The best on validation comes first.
+        """Boost, learn the k-th best scores, calibrate on validation. The best on validation comes first.
 
         Raises:
-            ValueError: targets that are not numbers.
+            ValueError: targets are not numbers.
         """
         from bench_models.answers import best_first, constant, several_outputs
         from bench_models.columns import Boosting, price_of_evaluation
@@ -138,12 +137,12 @@ class EarlyExit(Method):
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """Who leaves where.
+    """The rule of exits.
 
     Attributes:
-        stops: int64 (sentinels,): numbers of trees; at the last everybody leaves.
-        levels, limits: float64 (sentinels,).
-        k, against: as the method's.
+        stops: int64 (sentinels,): numbers of trees; at the last one all rows leave.
+        levels, limits: float64 (sentinels,): reference scores and thresholds.
+        k, against: as in the method.
     """
 
     stops: Ints
@@ -156,7 +155,7 @@ class Rule:
         """Number of the sentinel at which each row leaves, from 0.
 
         Raises:
-            ValueError: the rule asks for queries, and the rows do not say them.
+            ValueError: the rule needs queries, and the rows have no query ids.
         """
         from bench_cstc.baselines.exits import exit_by_level, exit_by_query
 
@@ -164,21 +163,21 @@ class Rule:
             return exit_by_level(partial, self.levels, self.limits)
         if query is None:
             raise ValueError(
-                'against = "query" needs rows that say their queries, and these do not; '
-                'against = "training" decides every row by itself'
+                'against = "query" needs rows with query ids, and these have none;  '
+                'against = "training" decides every row on its own'
             )
         return exit_by_query(partial, query, self.k, self.limits)
 
 
 @dataclass(frozen=True, eq=False)
 class ExitPolicy(Policy):
-    """One threshold and one number of iterations.
+    """The policy of one threshold and one number of iterations.
 
     Attributes:
         sums: the boosting.
-        rule: who leaves where.
-        answer: scores → decisions.
-        below: whether what left early is ranked behind what left later.
+        rule: the rule of exits.
+        answer: converts scores to decisions.
+        below: whether rows that leave early are ranked behind those that leave later.
         decision_scope: the rows that an answer may depend on; see `Policy`.
     """
 
@@ -199,7 +198,7 @@ class ExitPolicy(Policy):
         run = stops[leave]
         rank = score
         if self.below:
-            # More than two scores can ever differ by.
+            # More than the difference of any two scores.
             step = 1.0 + 2.0 * float(np.abs(self.sums.trees.leaf_values).max(axis=1, initial=0.0).sum())
             rank = score - step * (len(stops) - 1 - leave)
         return self.answer(
@@ -207,6 +206,6 @@ class ExitPolicy(Policy):
         )
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What the trees up to the next sentinel split on, for the rows that reach it."""
+        """The unknown features that the trees up to each row's next sentinel split on."""
         leave = self.rule.leave(self.sums.partial(rows.X, self.rule.stops), rows.query)
         return next_of_stages(self.sums.used[self.rule.stops], leave, known)

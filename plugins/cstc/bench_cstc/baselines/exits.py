@@ -1,9 +1,9 @@
-"""Early exits by proximity threshold (Cambazoglu et al. 2010; CSTC §6.2): who is let go at which sentinel.
+"""Early exits by proximity threshold (Cambazoglu et al. 2010; CSTC §6.2): the sentinel at which each document leaves.
 
-At the i-th of m sentinels a document leaves whose score so far is at least ``s · (m − i) / (m − 1)`` below the
-k-th best of its query's documents that are still being scored. With m = 300 and k = 5 this is the text's rule,
-"at least (300 − i)/299 · s lower than the fifth best input". A query of fewer than k documents lets none go, and
-the k-th best itself never leaves (the text's last threshold, 0, would let it).
+At the i-th of m sentinels a document leaves if its score so far is at least ``s · (m − i) / (m − 1)`` below the k-th
+best of its query's documents that are still scored. With m = 300 and k = 5 this is the paper's rule, "at least (300 −
+i)/299 · s lower than the fifth best input". From a query with fewer than k documents none leaves, and the k-th best
+itself never leaves (by the paper's last threshold, 0, it would).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Ints = NDArray[np.int64]
 
 
 def sentinels(trees: int, exits: int) -> Ints:
-    """After how many trees the sentinels stand: m = min(exits, trees) of them, evenly, the last after all; int64."""
+    """The numbers of trees before each of m = min(exits, trees) sentinels: even, the last after all trees; int64."""
     count = min(exits, trees)
     return np.arange(1, count + 1) * trees // max(count, 1)
 
 
 def thresholds(s: float, count: int) -> Floats:
-    """How far below the k-th best a document may be at each of ``count`` sentinels; float64 (count,)."""
+    """The distance below the k-th best at which documents leave, at each of ``count`` sentinels; float64 (count,)."""
     if count <= 1:
         return np.full(count, float(s))
     return float(s) * np.arange(count - 1, -1, -1) / (count - 1)
@@ -36,16 +36,16 @@ def kth_best(scores: Floats, k: int) -> Floats:
 
 
 def exit_by_query(partial: Floats, query: NDArray[np.generic], k: int, limits: Floats) -> Ints:
-    """At which sentinel each document leaves, its own query's documents beside it.
+    """The sentinel at which each document leaves, compared with the documents of its query.
 
     Args:
         partial: float64 (rows, sentinels): scores so far.
         query: (rows,): query ids.
-        k: how many documents a query shows.
+        k: number of documents shown per query.
         limits: float64 (sentinels,): thresholds.
 
     Returns:
-        int64 (rows,): number of the sentinel, from 0; the last when it is scored to the end.
+        int64 (rows,): number of the sentinel, from 0; the last one for documents that are scored to the end.
     """
     last = partial.shape[1] - 1
     leave = np.full(len(partial), last, dtype=np.int64)
@@ -71,7 +71,7 @@ def exit_by_query(partial: Floats, query: NDArray[np.generic], k: int, limits: F
 
 
 def _lines(code: Ints) -> tuple[Floats, Ints, Ints]:
-    """A table of one line per query, −inf where it has no more documents, and each document's line and place."""
+    """A table with one line per query, padded with −inf, and each document's line and position."""
     _, line, sizes = np.unique(code, return_inverse=True, return_counts=True)
     order = np.argsort(line, kind="stable")
     place = np.empty(len(code), dtype=np.int64)
@@ -80,11 +80,11 @@ def _lines(code: Ints) -> tuple[Floats, Ints, Ints]:
 
 
 def exit_by_level(partial: Floats, levels: Floats, limits: Floats) -> Ints:
-    """The same against fixed scores, one per sentinel, in the place of the k-th best of the query.
+    """The sentinel at which each document leaves, compared with one fixed score per sentinel.
 
     Args:
         partial: float64 (rows, sentinels).
-        levels: float64 (sentinels,); −inf lets no one go.
+        levels: float64 (sentinels,); with −inf no document leaves.
         limits: float64 (sentinels,).
 
     Returns:

@@ -1,4 +1,4 @@
-"""Equal rows as one: what is learned is the same, sooner."""
+"""Merging of equal rows, which speeds up fits without changing them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Floats = NDArray[np.float64]
 
 
 def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Floats]:
-    """Equal rows with equal labels as one row of their weight; mean losses stay what they were.
+    """Merge equal rows with equal labels into one row with their total weight; mean losses do not change.
 
     The skewed set of CSTC §6.3 has every irrelevant row ten times.
 
     Returns:
         Rows, labels and weights.
     """
-    whole = np.ascontiguousarray(np.column_stack([Z, y]))
-    keys = whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1])))[:, 0]
+    table = np.ascontiguousarray(np.column_stack([Z, y]))
+    keys = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))[:, 0]
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.asarray(np.bincount(which, omega, len(first)) * (len(first) / len(y)), dtype=np.float64)
     return np.ascontiguousarray(Z[first]), y[first], weights

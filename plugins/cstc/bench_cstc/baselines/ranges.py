@@ -1,4 +1,4 @@
-"""Types of parameters that mean the same in several methods; imported with the plugin, so light."""
+"""Types of parameters that several methods share; imported with the plugin, so without heavy imports."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ Positive = Annotated[float, Gt(0)]
 Evaluation = Annotated[float, Ge(0)] | Literal["scheme"]
 PositiveWeight = Positive | Literal["balanced"]
 Prefixes = Literal["geometric", "all"] | Annotated[tuple[Annotated[int, Ge(1)], ...], MinLen(1)]
-"""Numbers of iterations, or a word for which they are."""
+"""Numbers of iterations, or the name of a rule for choosing them."""

@@ -25,22 +25,22 @@ Floats = NDArray[np.float64]
 class RbfSvm(Method):
     """Support vector machine with an RBF kernel on all features, at full cost; C and γ chosen on validation.
 
-    "We trained an SVM with an RBF kernel. To select hyperparameters C and γ we used 100 rounds of Bayesian
-    optimization on a validation set (we found C = 753.1768, γ = 0.0198)" (CSTC §6.7). Here: every C × γ of a
-    grid, then ``rounds`` rounds of Bayesian optimisation over ln C and ln γ within the grid's range (a Gaussian
-    process on the validation error, expected improvement); the least error wins, the earliest among equals, and
-    that machine, trained on the training part, is kept. Two classes: scikit-learn's SVC; more: one against the
-    rest, with one C and γ for all. Probabilities by Platt's sigmoid fitted on validation.
+    "We trained an SVM with an RBF kernel. To select hyperparameters C and γ we used 100 rounds of Bayesian optimization
+    on a validation set (we found C = 753.1768, γ = 0.0198)" (CSTC §6.7). Here: every C × γ of a grid, then ``rounds``
+    rounds of Bayesian optimisation over ln C and ln γ within the grid's range (a Gaussian process on the validation
+    error, expected improvement); The SVM of least error, trained on the training part, is kept (in a tie, the
+    earliest). Two classes have one scikit-learn SVC; more classes have one each against the rest, with the same C and
+    γ. Probabilities come from Platt's sigmoid, fitted on validation.
 
     Attributes:
-        C: grid of the SVM's cost, above 0.
-        gamma: grid of the kernel's width, above 0.
-        gamma_unit: ``scale``: γ is in units of 1 / (columns × their variance), as scikit-learn's ``"scale"`` is 1;
+        C: grid of inverse strengths of the penalty, above 0.
+        gamma: grid of kernel parameters γ, above 0.
+        gamma_unit: ``scale``: γ is in units of 1 / (columns × their variance), so that 1 is scikit-learn's ``"scale"``;
             ``absolute``: as in exp(−γ‖x − x'‖²).
-        standardise: whether columns are standardised first (training mean and deviation); no for pixels.
-        rounds: rounds of Bayesian optimisation, from 0; the paper's are 100.
-        search_rows: most training rows that candidates are compared on, drawn at random, 0 for all; the machine
-            that is kept is trained on all rows.
+        standardise: whether columns are standardised first (by training mean and deviation); use false for pixels.
+        rounds: rounds of Bayesian optimisation, at least 0; the paper uses 100.
+        search_rows: maximum number of training rows for comparing candidates, drawn at random; 0 for all. The final SVM
+            is trained on all rows.
     """
 
     version: ClassVar[int] = 1
@@ -56,7 +56,7 @@ class RbfSvm(Method):
         """Choose C and γ on validation, train, calibrate.
 
         Raises:
-            ValueError: missing values; the message names the features.
+            ValueError: features have missing values; the message names them.
         """
         from bench_models.answers import constant, several_outputs
         from bench_models.linear import refuse_missing
@@ -95,7 +95,7 @@ class RbfSvm(Method):
         return Family([policy], history={**history, "validation error": [t[2] for t in tried]})
 
     def _searched(self, problem: Problem, outputs: Outputs) -> NDArray[np.int64]:
-        """Training rows to search on; all when a class would be missing from the drawn ones."""
+        """Training rows for the search; all rows if the sample would lack a class."""
         rows = np.arange(len(problem.train))
         if 0 < self.search_rows < len(rows):
             some = np.sort(problem.rng("search rows").choice(rows, self.search_rows, replace=False))
@@ -135,13 +135,13 @@ class Scaling:
 
 @dataclass(frozen=True, eq=False)
 class MachinePolicy(Policy):
-    """Acquire everything, ask the machine, or one per class.
+    """Acquire all features and run the SVM, or one per class.
 
     Attributes:
-        n_features: all are acquired.
-        scaling: of the columns.
+        n_features: number of features; all are acquired.
+        scaling: scaling of the columns.
         machines: scikit-learn's SVC, one per output.
-        answer: scores → decisions.
+        answer: converts scores to decisions.
     """
 
     n_features: int
@@ -152,7 +152,7 @@ class MachinePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """One stage, all features."""
+        """Decide in one stage with all features."""
         n = len(rows)
         Z = self.scaling(rows.X)
         if np.isnan(Z).any():

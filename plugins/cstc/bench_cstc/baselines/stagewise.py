@@ -22,24 +22,25 @@ __all__ = ["PrefixPolicy", "Stagewise"]
 
 @dataclass(frozen=True)
 class Stagewise(Method):
-    """Stage-wise regression: gradient boosting of limited-depth CART trees, cut after so many iterations.
+    """Stage-wise regression: gradient boosting of limited-depth CART trees, one policy per number of trees.
 
-    Squared loss (Friedman 2001), on values, grades, ±1 for two classes and for each of more classes against the
-    rest; probabilities by Platt's sigmoid fitted on validation, normalised over classes. It knows no costs: "the
-    curve is simply a function of boosting iterations" (CSTC §6.2). The trees are those that ``cstc`` weighs with
-    ``features = "boosted"`` and the same parameters. A row acquires every feature that the trees it is run
-    through split on, as in CSTC's F of Eq. 20, and pays e_t for each tree.
+    The loss is squared (Friedman 2001), on values, grades, ±1 for two classes and for each of more classes against the
+    rest; probabilities come from Platt's sigmoid fitted on validation, normalised over classes. Training ignores
+    prices: "the curve is simply a function of boosting iterations" (CSTC §6.2). The trees are the columns of ``cstc``
+    with ``features = "boosted"`` and the same parameters. A row acquires every feature that the policy's trees split
+    on, as in CSTC's F of Eq. 20, and pays e_t for each tree.
 
     Attributes:
-        n_estimators: boosting iterations, from 1; LightGBM stops earlier when nothing can be split.
-        max_depth: most splits on a path of a tree, 1 to 12.
+        n_estimators: boosting iterations, at least 1; LightGBM stops earlier if no node can be split.
+        max_depth: maximum number of splits on a path of a tree, 1 to 12.
         learning_rate: above 0.
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's price of an
             evaluation.
-        positive_weight: weight of rows of the positive class (of every class against the rest; of grades above 0
-            in a ranking), above 0; ``balanced`` gives both sides the same total weight.
+        positive_weight: weight of rows of the positive class (of every class against the rest; of grades above 0 in a
+            ranking), above 0; ``balanced`` gives both classes the same total weight.
         prefixes: numbers of iterations to keep as policies; ``geometric`` is 1, 2, 4, … and all; ``all`` is each.
-        include_empty_policy: whether the policy that reads nothing is in the family; it is when there is no other.
+        include_empty_policy: whether the family contains the policy that reads nothing; it always does if there is no
+            other.
 
     Source: Friedman, Greedy function approximation, Annals of Statistics 2001; CSTC §5, §6.2.
     """
@@ -58,7 +59,7 @@ class Stagewise(Method):
         """Boost on the training part; calibrate and rank the prefixes on validation. The best comes first.
 
         Raises:
-            ValueError: targets that are not numbers, or a weight of the positive side where values are predicted.
+            ValueError: targets are not numbers, or `positive_weight` is given for a regression.
         """
         from bench_models.answers import best_first, constant, several_outputs
         from bench_models.columns import Boosting, price_of_evaluation
@@ -91,8 +92,8 @@ class PrefixPolicy(Policy):
 
     Attributes:
         sums: the boostings.
-        rounds: how many trees of each are run; all of one that has fewer.
-        answer: scores → decisions.
+        rounds: number of trees of each boosting that are run; all if it has fewer.
+        answer: converts scores to decisions.
     """
 
     sums: tuple[Additive, ...]
@@ -102,7 +103,7 @@ class PrefixPolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Run every row through the same trees."""
+        """Decide every row by the same trees."""
         n = len(rows)
         cuts, used = self._cuts(), self._used()
         cost = sum(float(boosting.evaluation[cut]) for boosting, cut in zip(self.sums, cuts, strict=True))
@@ -112,14 +113,14 @@ class PrefixPolicy(Policy):
         )
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """All that the trees split on."""
+        """The unknown features among those that the trees split on."""
         return self._used() & ~known
 
     def _cuts(self) -> list[int]:
-        """How many trees of each boosting are run."""
+        """The number of trees of each boosting that are run."""
         return [min(self.rounds, boosting.count) for boosting in self.sums]
 
     def _used(self) -> NDArray[np.bool_]:
-        """bool (features,): what they split on."""
+        """The features that the trees split on: bool (features,)."""
         used = [boosting.used[cut] for boosting, cut in zip(self.sums, self._cuts(), strict=True)]
         return np.asarray(np.any(used, axis=0))

@@ -15,14 +15,14 @@ class TreeEntry(FigureEntry):
     """``kind = "tree"`` and ``kind = "depth-by-price"``.
 
     Attributes:
-        field: the detail of a policy that holds lists of nodes, as `bench_cstc.figures.reading` says.
+        field: the detail of a policy that holds lists of nodes, see `bench_cstc.figures.reading`.
     """
 
     field: str = "trees"
 
 
 class Tree(FigureKind):
-    """The trees or cascades that the first seed's selected policy walks rows down."""
+    """The trees or cascades of the first seed's selected policy."""
 
     title = "Learned trees"
     entry = TreeEntry
@@ -35,7 +35,7 @@ class Tree(FigureKind):
 
 
 class DepthByPrice(FigureKind):
-    """How much of each price's features such trees read down to each depth."""
+    """For each price, the share of its features that such trees read down to each depth."""
 
     title = "Features read, by depth and price"
     entry = TreeEntry

@@ -1,4 +1,4 @@
-"""Which prices' features are read down to which depth of a tree or cascade (CSTC Fig. 8 and 9)."""
+"""For each price, the share of its features read down to each depth of a tree or cascade (CSTC Fig. 8 and 9)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["depth_figure"]
 
 
 def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> bytes:
-    """A line per price: the share of its features that the classifiers down to a depth read; a panel per method.
+    """Draw a line per price, the share of its features that the classifiers down to a depth read; a panel per method.
 
     Args:
-        panels: (method, what its trees read).
+        panels: pairs of a method and the reading of its trees.
         title: the figure's heading.
     """
     columns = min(3, len(panels))

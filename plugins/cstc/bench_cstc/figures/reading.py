@@ -1,13 +1,13 @@
-"""Learned trees and cascades as policies describe them, and which prices are paid at which depth (CSTC Fig. 8 to 10).
+"""Learned trees and cascades as policies describe them, and the prices paid at each depth (CSTC Fig. 8 to 10).
 
-A policy that walks rows down trees may leave them in its details as ``trees``: a list of tables (one, or one per
-class), each with a list ``nodes`` of tables, and with the ``class`` where there are several. A node's table holds
+A policy may describe its trees in its details as ``trees``: a list of tables (one, or one per class), each with a list
+``nodes`` of tables, and with the ``class`` if there are several. A node's table holds
 
 - ``name``: named as in a heap: the root is 1, the upper child of i is 2i, the lower one 2i + 1. The stages of a
   cascade are 1, 2, 4, …; ascending;
 - ``features``: indices of the features that the node's classifier reads;
 - ``share``: share of rows that reach it (optional);
-- ``mean``: their mean label (optional; None where no row comes).
+- ``mean``: their mean label (optional; None without rows).
 
 Everything here is a function of the records alone.
 """
@@ -38,8 +38,8 @@ class Node:
     """One classifier.
 
     Attributes:
-        name: as in a heap.
-        features: what it reads, ascending.
+        name: name as in a heap.
+        features: indices of the features that it reads, ascending.
         share: share of rows that reach it, or None.
         mean: mean label of those rows, or None.
     """
@@ -63,11 +63,11 @@ class Tree:
 
     @classmethod
     def read(cls, tables: Any, features: int) -> Tree | None:
-        """A tree from the nodes in a policy's details; None when they are not a tree.
+        """A tree from the nodes in a policy's details; None if they are not a tree.
 
         Args:
             tables: a list of tables as the module describes.
-            features: how many features there are.
+            features: number of features.
         """
         if not isinstance(tables, list) or not tables:
             return None
@@ -90,16 +90,16 @@ class Tree:
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """Name → place in ``nodes``."""
+        """The index in ``nodes`` of each name."""
         return {node.name: place for place, node in enumerate(self.nodes)}
 
     def parent(self, place: int) -> int:
-        """Place of a node's parent; -1 for the root."""
+        """Index of a node's parent; -1 for the root."""
         return self.places.get(self.nodes[place].name // 2, -1)
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
-        """Per node, the places of its children, the upper one first."""
+        """For each node, the indices of its children, the upper one first."""
         children: list[list[int]] = [[] for _ in self.nodes]
         for place, node in enumerate(self.nodes):
             if node.name > 1:
@@ -148,14 +148,14 @@ def _trees(records: Records, chosen: pd.DataFrame, field: str) -> list[tuple[str
 
 @dataclass(frozen=True)
 class ShownTree:
-    """A tree with what a drawing says of it.
+    """A tree with the captions of its drawing.
 
     Attributes:
         tree: its nodes.
-        names: of the features.
-        of: the class it tells from the rest, where there are several trees.
-        seed: whose policy it is of.
-        paid: per node, the price of all that is read from the root to it; None where prices depend on groups or on
+        names: names of the features.
+        of: the class of a one-vs-rest tree, if there are several trees.
+        seed: the seed of the policy.
+        paid: for each node, the price of all features read from the root to it; None if prices depend on groups or on
             item size.
     """
 
@@ -172,7 +172,7 @@ class ShownTree:
 
 
 def trees_of(records: Records, chosen: pd.DataFrame, field: str = "trees") -> list[ShownTree] | None:
-    """The trees of the first seed whose selected policy has any; None when none has.
+    """The trees of the first seed whose selected policy has any; None if none has.
 
     Args:
         chosen: selected policies of one method on one data set under one cost scheme, by seed.
@@ -193,15 +193,14 @@ def trees_of(records: Records, chosen: pd.DataFrame, field: str = "trees") -> li
 
 @dataclass(frozen=True, eq=False)
 class DepthByPrice:
-    """How much of each price's features is read down to each depth.
+    """The share of each price's features that is read down to each depth.
 
     Attributes:
-        labels: what each price (or cost class) is called, cheapest first.
-        counts: features of each; the mean over seeds, rounded, where a cost scheme varies.
-        shares: float64 (prices, depths): mean over seeds of the share of a price's features that classifiers of
-            the levels down to a depth read, of any class's tree. A shallower tree counts with its whole from its
-            last level on.
-        seeds: how many policies it is the mean of.
+        labels: names of the prices (or cost classes), cheapest first.
+        counts: number of features of each; the rounded mean over seeds, if a cost scheme varies.
+        shares: float64 (prices, depths): share of a price's features that classifiers of the levels down to a depth
+            read, in any class's tree; the mean over seeds. A shallower tree keeps its last share at greater depths.
+        seeds: number of policies in the mean.
     """
 
     labels: tuple[str, ...]
@@ -211,10 +210,10 @@ class DepthByPrice:
 
 
 def depth_by_price(records: Records, chosen: pd.DataFrame, field: str = "trees") -> DepthByPrice | None:
-    """Features read down to each depth, by price; None when no selected policy describes a tree.
+    """Features read down to each depth, by price; None if no selected policy describes a tree.
 
-    Features are grouped by cost class, or by price where there are no classes; more than eight different prices are
-    put into ranges that hold equally many of them.
+    Features are grouped by cost class, or by price if there are no classes; more than eight different prices are
+    divided into ranges with equally many of them.
 
     Args:
         chosen, field: as for `trees_of`.

@@ -1,4 +1,4 @@
-"""A learned tree or cascade: what each classifier reads, how many rows reach it, their mean label (CSTC Fig. 10)."""
+"""Draws a learned tree or cascade: features of each classifier, share of rows, their mean label (CSTC Fig. 10)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["places_of", "tree_figure"]
 
 _BOX, _GAP, _ROW, _HEIGHT = 2.3, 0.55, 0.8, 0.64
 _WIDE = 5.2
-"""Inches: a box of a tree, the gap to the next level, from box to box, a box's height; a box of a chain."""
+"""Sizes in inches: a tree's box, the gap between levels, the distance of boxes, a box's height; a chain's box."""
 
 _MOST = 10
-"""Trees of a policy that are drawn: the first classes'."""
+"""Maximum number of trees of a policy that are drawn, those of the first classes."""
 
 
 def places_of(tree: Tree) -> list[tuple[float, float]]:
-    """Where nodes stand: (level, row) from 0; rows are whole numbers for leaves, parents are amid their children.
+    """Positions of nodes: (level, row) from 0; rows are integers for leaves, and parents are centred on their children.
 
-    A chain goes down instead: (0, level).
+    In a chain, positions are (0, level).
     """
     if tree.is_chain:
         return [(0.0, node.depth - 1.0) for node in tree.nodes]
@@ -40,14 +40,14 @@ def places_of(tree: Tree) -> list[tuple[float, float]]:
 
 
 def label(tree: Tree, place: int) -> str:
-    """What a node is called: v0 for the root, then level by level as in a full tree; v0, v1, … down a chain."""
+    """The name of a node: v0 for the root, then level by level as in a full tree; v0, v1, … down a chain."""
     return f"v{place if tree.is_chain else tree.nodes[place].name - 1}"
 
 
 def tree_figure(panels: Sequence[tuple[str, Sequence[ShownTree]]], title: str) -> bytes:
-    """Boxes and branches; a panel per tree. The upper branch is the one above the threshold.
+    """Draw boxes and branches, with a panel per tree; the upper branch is that of scores above the threshold.
 
-    A branch is as wide as the share of rows that take it, a box's edge has the colour of their mean label.
+    The width of a branch shows the share of rows that take it; the colour of a box's edge shows their mean label.
 
     Args:
         panels: (method, its trees).
@@ -145,7 +145,7 @@ def _branch(
 
 
 def _colours(tree: Tree) -> list[Any]:
-    """A colour per node by its mean label, None where it has none."""
+    """A colour for each node by its mean label; None without one."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 

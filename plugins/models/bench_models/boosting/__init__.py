@@ -1,4 +1,4 @@
-"""LightGBM on some of a problem's columns, trained deterministically. Importing it loads NumPy only."""
+"""LightGBM on some of a problem's columns, trained deterministically. Importing this package loads only NumPy."""
 
 from bench_models.boosting.flat import flat_trees
 from bench_models.boosting.model import BoostedModel, fit_boosted, probabilities_of

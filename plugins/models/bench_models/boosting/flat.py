@@ -32,7 +32,7 @@ def flat_trees(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) 
                 new[at - roots[-1]] = (-1, 0.0, -1, NAN_RIGHT, float(node["leaf_value"]))
                 continue
             child = roots[-1] + len(new)
-            # A split that met no missing value treats it as 0.
+            # A split without missing values in training treats them as 0.
             none = node["missing_type"] == "None"
             to_left = node["threshold"] >= 0 if none else node["default_left"]
             kind = NAN_LEFT if to_left else NAN_RIGHT

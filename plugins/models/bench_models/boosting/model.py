@@ -1,4 +1,4 @@
-"""A LightGBM model of some columns as a value: picklable, and a row's answer does not depend on its batch."""
+"""A LightGBM model of some columns: picklable, and a row's answer does not depend on its batch."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class BoostedModel:
     """Boosted trees that read some columns.
 
     Attributes:
-        booster: LightGBM's model; it is stored with all digits, so that a copy from a pickle answers the same.
-        columns: int64 (c,): the columns that it reads, in its order.
+        booster: LightGBM's model; pickled with all digits, so that a copy gives the same answers.
+        columns: int64 (c,): the columns that it reads, in the model's order.
         n_classes: width of the answer; 0 for a value or a ranking score.
     """
 
@@ -113,11 +113,11 @@ def fit_boosted(
         max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ``learning_rate`` and
             ``min_data_in_leaf``.
         ranking: ``lambdarank`` or ``pointwise``, see `objective_of`.
-        patience: keep the round of least loss on the validation part, and stop after so many rounds without a lower
-            one; 0: all rounds.
+        patience: keep the rounds up to the lowest validation loss, and stop after this many rounds without a lower one;
+            0 keeps all rounds.
 
     Raises:
-        ValueError: lambdarank on grades that are not whole numbers from 0 to 30.
+        ValueError: lambdarank is used with grades that are not integers from 0 to 30.
     """
     settings = {
         **objective_of(problem, ranking),

@@ -16,14 +16,14 @@ __all__ = ["objective_of", "train"]
 
 _GREATEST_GRADE = 30
 _WORTH_THREADS = 10_000_000
-"""Values below which one thread is enough: on a busy machine threads that wait for each other cost far more."""
+"""Number of values below which one thread is used: on a busy machine, synchronising threads costs far more."""
 
 
 def objective_of(problem: Problem, ranking: str) -> dict[str, Any]:
     """LightGBM's objective for a task.
 
     Raises:
-        ValueError: ``ranking`` is ``lambdarank`` and the grades are not whole numbers from 0 to 30.
+        ValueError: ``ranking`` is ``lambdarank`` and the grades are not integers from 0 to 30.
     """
     if problem.task == "ranking" and ranking == "lambdarank":
         y = problem.train.y
@@ -52,10 +52,10 @@ def train(
     Args:
         problem: rows of one query need not lie together.
         rounds: boosting rounds.
-        parameters: LightGBM's, the objective among them; they win over the settings made here.
+        parameters: LightGBM's parameters with the objective; they override the settings made here.
         columns: int64: the columns to train on, in this order; all when None.
-        patience: keep the round of least loss on the validation part, and stop after so many rounds without a lower
-            one (not for lambdarank); 0, or without a validation row: all rounds.
+        patience: keep the rounds up to the lowest validation loss, and stop after this many rounds without a lower one
+            (not for lambdarank); all rounds if it is 0 or there is no validation row.
     """
     import lightgbm
 
@@ -66,7 +66,7 @@ def train(
         order = np.argsort(part.query, kind="stable")
         X, y = X[order], y[order]
         group = np.unique(part.query, return_counts=True)[1]
-    whole = {
+    settings = {
         "verbosity": -1,
         "seed": problem.seed,
         "deterministic": True,
@@ -75,12 +75,12 @@ def train(
         "num_threads": threads,
         **parameters,
     }
-    data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=whole)
+    data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=settings)
     judging = problem.validation
     if not patience or not len(judging):
-        return lightgbm.train(whole, data, num_boost_round=rounds)
+        return lightgbm.train(settings, data, num_boost_round=rounds)
     read = np.ascontiguousarray(judging.X if columns is None else judging.X[:, columns])
     judged = data.create_valid(read, np.asarray(judging.y, dtype=np.float64))
     stop = lightgbm.early_stopping(patience, verbose=False)
-    booster = lightgbm.train(whole, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
+    booster = lightgbm.train(settings, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
     return lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))

@@ -1,4 +1,4 @@
-"""Forests as flat arrays, shared by the methods that prune them. Imports nothing heavy until it is used."""
+"""Forests as flat arrays, shared by the methods that prune them. Heavy modules are imported only when used."""
 
 from bench_models.forest.acquisition import Units, price_units
 from bench_models.forest.flat import FlatForest, from_sklearn

@@ -1,11 +1,11 @@
 """Kernels of the grower: one presorted order per column, partitioned stably at each split.
 
-An entry of an order is a row's number, and in its top bit whether the row's value is above the one before it. The bit
-survives a partition (it is the "or" of the entries skipped since), so that the search for a cut reads no values: of
-each row it needs one small number, class and weight in one.
+An entry of an order is a row's number; its top bit says whether the row's value is above the one before it. A partition
+keeps the bit up to date (as the "or" over skipped entries). So the search for a cut reads no values, only one small
+number per row, which packs class and weight.
 
-Class weights are whole numbers, so that F is kept up to date in constant time per row: a table of n log n for
-entropy, sums of squares for Gini and Pairs.
+Class weights are integers, so F is updated in constant time per row: with a table of n log n for entropy, and sums of
+squares for Gini and Pairs.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["grow_tree", "mark_steps"]
 
 ENTROPY, GINI, PAIRS = 0, 1, 2
 STEP, ROW = np.uint32(2**31), np.uint32(2**31 - 1)
-"""The top bit of an entry, and the rest of it."""
+"""Masks of an entry's top bit and of its other bits."""
 CLASS_BITS = 16
-"""A row's class is in the lower bits of its packed number, its weight above them."""
+"""Number of lower bits of a packed number, which hold a row's class; its weight is above them."""
 
 
 @numba.njit(cache=True, nogil=True)
@@ -35,7 +35,7 @@ def _mixed(state):  # type: ignore[no-untyped-def]
 def mark_steps(values, order):  # type: ignore[no-untyped-def]
     """Set the top bit of the entries whose value is above that of the entry before them.
 
-    Missing values stand last; one equals the other.
+    Missing values come last and count as equal.
 
     Args:
         values: float32 (rows,).
@@ -49,20 +49,21 @@ def mark_steps(values, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # type: ignore[no-untyped-def]
-    """The best cut of the entries lo..hi by entropy: fall of F, place before which it cuts, −1 without one."""
+    """The best cut of the entries lo..hi by entropy: the decrease of F, and the place before which it cuts (−1 without
+    a cut)."""
     inner_left, inner_right = 0.0, 0.0
     for k in range(len(total)):
         left[k] = 0
         inner_right += logs[total[k]]
-    whole = logs[n] - inner_right
+    before = logs[n] - inner_right
     n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
         entry = entries[j]
         if entry >= STEP and n_left >= min_leaf and n - n_left >= min_leaf:
             after = (logs[n_left] - inner_left) + (logs[n - n_left] - inner_right)
-            if whole - after > best:
-                best, at = whole - after, j
+            if before - after > best:
+                best, at = before - after, j
         pack = packed[entry & ROW]
         c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
         was = left[c]
@@ -77,12 +78,12 @@ def _entropy_cut(entries, lo, hi, packed, total, n, logs, min_leaf, left):  # ty
 
 @numba.njit(cache=True, nogil=True)
 def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # type: ignore[no-untyped-def]
-    """`_entropy_cut` by Gini or Pairs. Sums of squares are whole numbers, exact up to 2^53."""
+    """As `_entropy_cut`, by Gini or Pairs. Sums of squares are integers, exact up to 2^53."""
     inner_left, inner_right = np.int64(0), np.int64(0)
     for k in range(len(total)):
         left[k] = 0
         inner_right += total[k] * total[k]
-    whole = float(n) * n - inner_right if pairs else n - inner_right / n
+    before = float(n) * n - inner_right if pairs else n - inner_right / n
     n_left = np.int64(0)
     best, at = -np.inf, -1
     for j in range(lo, hi):
@@ -93,8 +94,8 @@ def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # ty
                 after = float(max(n_left * n_left - inner_left, n_right * n_right - inner_right))
             else:
                 after = (n_left - inner_left / n_left) + (n_right - inner_right / n_right)
-            if whole - after > best:
-                best, at = whole - after, j
+            if before - after > best:
+                best, at = before - after, j
         pack = packed[entry & ROW]
         c, weight = np.int64(pack & np.uint32(2**CLASS_BITS - 1)), np.int64(pack >> np.uint32(CLASS_BITS))
         was = left[c]
@@ -107,7 +108,7 @@ def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # ty
 
 @numba.njit(cache=True, nogil=True)
 def _partition(entries, lo, hi, goes_left, spare):  # type: ignore[no-untyped-def]
-    """Move the entries lo..hi whose row goes left before the others; both keep their order and their steps."""
+    """Move the entries lo..hi whose row goes left before the others; both parts keep their order and their top bits."""
     a, b = lo, 0
     step_left, step_right = np.uint32(0), np.uint32(0)
     for j in range(lo, hi):
@@ -116,7 +117,7 @@ def _partition(entries, lo, hi, goes_left, spare):  # type: ignore[no-untyped-de
         goes = goes_left[row]
         step_left |= step
         step_right |= step
-        # Both are written, one of them stays: no branch that would be guessed wrong.
+        # Both places are written and one is overwritten later: this avoids mispredicted branches.
         entries[a] = row | step_left
         spare[b] = row | step_right
         a += goes
@@ -129,7 +130,7 @@ def _partition(entries, lo, hi, goes_left, spare):  # type: ignore[no-untyped-de
 
 @numba.njit(cache=True, nogil=True)
 def _is_leaf(total, min_leaf, depth, max_depth):  # type: ignore[no-untyped-def]
-    """Whether a node of these class weights is not split."""
+    """Whether a node with these class weights remains a leaf."""
     n, present = 0, 0
     for c in range(len(total)):
         n += total[c]
@@ -174,7 +175,7 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
         bag: int64 (rows,): how often each row is in the bag, below 2^16.
         classes: number of classes.
         criterion, tried, min_leaf, max_depth: see `grower.Growth`.
-        worth: float64 (columns,): what a split's gain is multiplied by.
+        worth: float64 (columns,): factor of a split's gain.
         seed: uint64.
 
     Returns:
@@ -206,8 +207,8 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
     left = np.full(most, -1, dtype=np.int32)
     right = np.full(most, -1, dtype=np.int32)
     counts = np.empty((most, classes))
-    # A stack of (lo, hi, depth, stream, parent, is left); nodes get numbers when popped: depth-first. A node's own
-    # column is the one its parent was cut at: its order is always up to date.
+    # A stack of (lo, hi, depth, stream, parent, is left); nodes are numbered when popped, that is, depth-first. A
+    # node's own column is the one at which its parent was cut; its order is always up to date.
     stack_lo = np.zeros(size + 1, dtype=np.int64)
     stack_hi = np.zeros(size + 1, dtype=np.int64)
     stack_depth = np.zeros(size + 1, dtype=np.int64)
@@ -238,7 +239,7 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
         if _is_leaf(total, min_leaf, depth, max_depth):
             continue
         best, best_column, best_at = -np.inf, -1, -1
-        # Columns are tried in random order until `tried` of them could be cut at all, as scikit-learn does.
+        # Columns are tried in random order until `tried` of them have a cut, as in scikit-learn.
         for j in range(columns):
             pool[j] = j
         state, useful = stream, 0
@@ -273,7 +274,7 @@ def grow_tree(values, order, y, bag, classes, criterion, worth, tried, min_leaf,
         for j in range(cut, hi):
             goes_left[own[j] & ROW] = 0
         _weigh(own, lo, cut, packed, scratch)
-        # Two leaves need no orders beyond the one of their own column.
+        # Two leaves need only the order of their own column.
         ends = _is_leaf(scratch, min_leaf, depth + 1, max_depth)
         for c in range(classes):
             scratch[c] = total[c] - scratch[c]

@@ -1,4 +1,4 @@
-"""Kernels that read a forest without data."""
+"""Kernels that need a forest but no data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a node's test makes a row pay: the feature's own price and its group's, each once per row.
+"""The price of a node's test: the feature's own price and its group's, each paid once per row.
 
-A unit is something paid once per row: a feature with a price of its own, or a group with one. A test pays for at
-most two. Units that are free are left out: they never matter.
+A unit is something that a row pays once: a feature with a price of its own, or a group with a price. A test needs at
+most two units. Free units are left out.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Units:
 
 
 def price_units(costs: Costs, sizes: NDArray[np.float64] | None = None) -> Units:
-    """The units of a price list, priced for items of these sizes.
+    """The units of payment under some prices, for items of the given sizes.
 
     Args:
         costs: prices and groups.
-        sizes: float64 (rows,), needed when prices depend on item size.
+        sizes: float64 (rows,), needed if prices depend on item size.
     """
     own_prices = costs.feature_prices(sizes if costs.depends_on_size else None)
     group_prices = np.zeros((1, 0))
     groups = np.full(costs.n_features, -1)
     if costs.groups is not None and costs.group_prices is not None:
-        # Charged as if each group were a feature: the core's own reading of a price polynomial.
+        # Charge as if each group were a feature, so that the core evaluates the price polynomials.
         group_prices = Costs(costs.group_prices).feature_prices(sizes if costs.depends_on_size else None)
         groups = costs.groups
     rows = max(len(own_prices), len(group_prices))
@@ -60,7 +60,7 @@ def price_units(costs: Costs, sizes: NDArray[np.float64] | None = None) -> Units
 
 
 def first_tests(forest: FlatForest, unit_of_feature: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The unit a node is the first to need on the way from its root, −1 where it needs none or had it before.
+    """The unit that each node needs first on the path from its root; −1 if it needs none or an ancestor needed it.
 
     Args:
         forest: the trees.

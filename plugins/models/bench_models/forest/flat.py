@@ -1,7 +1,7 @@
-"""A forest of binary trees as flat arrays, and what can be read off them without data.
+"""A forest of binary trees as flat arrays, and properties that need no data.
 
-Node numbers run through the whole forest, tree by tree in depth-first order: a root first, every left child right
-after its parent. So a loop over falling numbers is bottom-up, and one over rising numbers is top-down.
+Node numbers run through the forest, tree by tree in depth-first order: a root first, every left child right after its
+parent. So a loop over descending numbers is bottom-up, and one over ascending numbers is top-down.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ __all__ = ["FlatForest", "from_sklearn"]
 
 @dataclass(frozen=True, eq=False)
 class FlatForest:
-    """Trees that classify, as arrays over all nodes.
+    """Classification trees as arrays over all nodes.
 
-    A row goes left where ``float32(x) <= threshold`` (scikit-learn's rule), a missing value where `missing_left`
-    says.
+    A row goes left where ``float32(x) <= threshold`` (scikit-learn's rule), a missing value goes left if `missing_left`
+    is true.
 
     Attributes:
         offsets: int64 (trees + 1,): tree t has the nodes ``offsets[t]:offsets[t + 1]``.
-        column: int32 (nodes,): column of X a node tests; −1 for a leaf.
+        column: int32 (nodes,): column of X that a node tests; −1 for a leaf.
         threshold: float64 (nodes,).
         left, right: int32 (nodes,): children, as node numbers of the forest; −1 for a leaf.
         missing_left: bool (nodes,).
@@ -37,8 +37,8 @@ class FlatForest:
         feature_of_column: int64 (columns,): the feature each column belongs to.
 
     Raises:
-        ValueError: arrays that are no forest: lengths that differ, a child before its parent or outside its
-            tree, a node with one child, a column that does not exist, a node without weight.
+        ValueError: the arrays are not a forest: lengths differ, a child comes before its parent or is outside its tree,
+            a node has one child, a column does not exist, or a node has no weight.
     """
 
     offsets: NDArray[np.int64]
@@ -91,7 +91,7 @@ class FlatForest:
 
     @cached_property
     def walked(self) -> tuple[FlatTrees, NDArray[np.int32]]:
-        """The trees as they are walked, a leaf giving its class shares; and the number here of each of their nodes."""
+        """The trees as `FlatTrees` with class shares in leaves, and the number in this forest of each of its nodes."""
         roots = np.asarray(self.offsets[:-1], dtype=np.int64)
         order, place = sibling_order(roots, self.column, self.left, self.right)
         left = np.where(self.inner, place[self.left], -1).astype(np.int32)
@@ -156,7 +156,7 @@ class FlatForest:
 
     @cached_property
     def error(self) -> NDArray[np.float64]:
-        """A node's part of the forest's training error as a leaf: e_h / (N T), from in-bag rows.
+        """The training error that each node adds as a leaf: e_h / (N T), from in-bag rows.
 
         BUDGETPRUNE §3, "Pruning error"; N is the weight of the node's own bag. float64 (nodes,).
         """
@@ -164,7 +164,7 @@ class FlatForest:
         return np.asarray(wrong / (self.bag * self.trees))
 
     def valid(self, opened: NDArray[np.bool_]) -> bool:
-        """Whether open nodes are inner ones whose parents are all open: a valid pruning (§3)."""
+        """Whether all open nodes are inner nodes with open ancestors, that is, a valid pruning (BUDGETPRUNE §3)."""
         at = np.flatnonzero(opened)
         above = self.parent[at]
         return bool(self.inner[at].all() and opened[above[above >= 0]].all())
@@ -179,7 +179,7 @@ class FlatForest:
         """The forest of the open nodes and their leaves.
 
         Args:
-            opened: bool (nodes,): which nodes stay tests.
+            opened: bool (nodes,): the nodes that remain tests.
 
         Raises:
             ValueError: not a valid pruning.
@@ -202,10 +202,10 @@ class FlatForest:
         )
 
     def route(self, X: NDArray[Any], threads: int = 1) -> NDArray[np.int32]:
-        """The leaf each row ends in, per tree: int32 (rows, trees), as node numbers of the forest.
+        """The leaf of each row in each tree: int32 (rows, trees), as node numbers of the forest.
 
         Raises:
-            ValueError: X has another number of columns than the forest was grown on.
+            ValueError: the number of columns of X is not that of the training rows.
         """
         from bench_models.forest import walk
 
@@ -218,15 +218,15 @@ def from_sklearn(
     """Flat arrays of a fitted scikit-learn forest (or a list of fitted decision trees).
 
     Args:
-        model: a fitted RandomForestClassifier, ExtraTreesClassifier, or any bagging of DecisionTreeClassifiers
-            on all columns; or such trees in a list.
-        feature_of_column: int64 (columns,); every column is a feature when None.
-        classes: number of classes of the problem; the model's classes are then codes below it, and a class
-            that it never saw gets probability zero. None takes the model's own.
+        model: a fitted RandomForestClassifier, ExtraTreesClassifier, or any bagging of DecisionTreeClassifiers on all
+            columns; or a list of such trees.
+        feature_of_column: int64 (columns,); if None, every column is a feature.
+        classes: number of classes of the problem; the model's classes must be codes below it, and a class that the
+            model does not have gets probability 0. If None, the model's classes are used.
 
     Raises:
-        RequestError: not fitted, not a classifier, several outputs, fitted on another number of columns, or a
-            class code outside the problem's.
+        RequestError: the model is not fitted, is not a classifier, has several outputs, was fitted on another number of
+            columns, or has a class code that the problem does not have.
     """
     trees: Sequence[Any] = model if isinstance(model, list | tuple) else getattr(model, "estimators_", None) or []
     what = type(model).__name__

@@ -1,10 +1,10 @@
 """A grower of random forests with BudgetRF's impurities: Pairs, and any criterion weighted by prices.
 
-Source: Nan, Wang, Saligrama, "Feature-Budgeted Random Forest", ICML 2015, as cited in BUDGETPRUNE §5 (no text
-here). A split maximises (F(S) − F after it) / price. For ``pairs``, F(S) counts the pairs of rows of different
-classes, n² − Σ n_c², and "after" is the worse child (minimax); for ``entropy`` and ``gini`` F is weight times
-impurity and "after" is the sum over children. The choice of columns to try is drawn from a stream that belongs
-to the node's place in its tree, so that stopping one branch early leaves the others as they are.
+Source: Nan, Wang, Saligrama, "Feature-Budgeted Random Forest", ICML 2015, as cited in BUDGETPRUNE §5 (we did not have
+the text). A split maximises (F(S) − F after it) / price. For ``pairs``, F(S) counts the pairs of rows of different
+classes, n² − Σ n_c², and "F after" is that of the worse child (minimax). For ``entropy`` and ``gini``, F is weight
+times impurity, and "F after" is the sum over the children. The columns to try are drawn from a random stream that
+depends on the node's place in its tree, so stopping one branch early does not change the others.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class Growth:
     Attributes:
         trees: number of trees.
         criterion: ``entropy``, ``gini`` or ``pairs``.
-        prices: float64 (features,), above 0; None weighs all alike.
-        tried: how many columns a split tries; None tries all.
-        min_leaf: least in-bag weight of a leaf.
-        max_depth: deepest leaf; 0 means no limit.
-        bootstrap: draw as many rows with replacement for each tree; otherwise every tree has all rows.
+        prices: float64 (features,), above 0; if None, all are equal.
+        tried: number of columns tried at a split; if None, all.
+        min_leaf: smallest in-bag weight of a leaf.
+        max_depth: greatest depth of a leaf; 0 means no limit.
+        bootstrap: whether each tree gets a bootstrap sample; otherwise every tree gets all rows.
 
     Raises:
-        ValueError: an unknown criterion, or prices that are not above 0.
+        ValueError: the criterion is unknown, or a price is not above 0.
     """
 
     trees: int
@@ -50,7 +50,7 @@ class Growth:
 
     def __post_init__(self) -> None:
         if self.criterion not in CRITERIA:
-            raise ValueError(f"criterion {self.criterion!r} is none of {', '.join(CRITERIA)}")
+            raise ValueError(f"criterion {self.criterion!r} is not one of {', '.join(CRITERIA)}")
         if self.prices is not None and not (self.prices > 0).all():
             raise ValueError("prices of splits must be above 0")
 
@@ -67,16 +67,16 @@ def grow(
     """Grow a forest until nodes are pure, too small or too deep.
 
     Args:
-        X: (rows, columns); read as float32, as scikit-learn does. A missing value counts as larger than any.
+        X: (rows, columns); read as float32, as scikit-learn does. A missing value counts as larger than all others.
         y: class codes (rows,).
         classes: number of classes.
         feature_of_column: int64 (columns,).
         growth: criterion, prices and limits.
-        seed: of the bootstrap and the choice of columns.
-        threads: trees grown at once; no influence on the result.
+        seed: seed of the bootstrap and the choice of columns.
+        threads: number of trees grown at once; does not influence the result.
 
     Raises:
-        ValueError: infinite values or values beyond float32, more than 2^16 classes or 2^31 − 1 rows.
+        ValueError: values are infinite or beyond float32, or there are more than 2^16 classes or 2^31 − 1 rows.
     """
     from bench_models.forest import _grow_kernels as kernels
 

@@ -1,4 +1,4 @@
-"""What every method that starts from a forest has in common: the forest's parameters, and growing it.
+"""The base of methods that start from a forest: the forest's parameters, and growing it.
 
 Two methods with the same parameters grow the same forest on the same problem.
 """
@@ -22,21 +22,21 @@ __all__ = ["ForestMethod"]
 
 @dataclass(frozen=True)
 class ForestMethod(Method):
-    """A method that grows a forest first; the base of those that prune it.
+    """A method that grows a forest first; the base class of those that prune it.
 
     Attributes:
         n_estimators: number of trees.
         ensemble: ``random-forest`` (bootstrap) or ``extra-trees`` (random thresholds on all rows).
         criterion: ``entropy`` or ``gini``; or ``pairs``, BudgetRF's minimax impurity (pairs of rows of different
             classes), with this package's own grower.
-        cost_weighted: each split's gain is divided by the price of its feature (BudgetRF).
-        grower: of random forests: this package's ``presorted`` one, which is several times as fast when all columns
+        cost_weighted: whether each split's gain is divided by the price of its feature (BudgetRF).
+        grower: grower of random forests: ``presorted``, this package's, which is several times as fast if all columns
             are tried, or ``scikit-learn`` (not for ``pairs``, nor with ``cost_weighted``). Extra trees are always
             scikit-learn's.
         max_features: columns tried at each split: a share up to 1, a count above.
         min_samples_leaf: fewest in-bag rows (by weight, for the own grower) in a leaf.
-        max_depth: deepest leaf; 0 means no limit.
-        relevant_from: for ranking: grades of at least this are relevant.
+        max_depth: greatest depth of a leaf; 0 means no limit.
+        relevant_from: for ranking: grades of at least this value are relevant.
     """
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "ranking"})
@@ -68,13 +68,13 @@ class ForestMethod(Method):
         """Class codes and the number of classes; ranking becomes relevant (1) or not (0).
 
         Raises:
-            RequestError: a regression problem.
+            RequestError: the task is regression.
         """
         if problem.task == "ranking":
             return (np.asarray(y) >= self.relevant_from).astype(np.int64), 2
         if problem.task not in self.tasks:
             raise RequestError(
-                f"{type(self).__name__} classifies; the task {problem.task!r} is none of "
+                f"{type(self).__name__} classifies; the task {problem.task!r} is not one of "
                 f"{', '.join(sorted(self.tasks))}"
             )
         return np.asarray(y, dtype=np.int64), problem.n_classes
@@ -83,7 +83,7 @@ class ForestMethod(Method):
         """Grow the forest on the training part; the same for the same problem and parameters.
 
         Raises:
-            RequestError: a regression problem.
+            RequestError: the task is regression.
         """
         y, classes = self.labels(problem, problem.train.y)
         seed = int(problem.rng("forest").integers(2**31 - 1))
@@ -109,7 +109,7 @@ class ForestMethod(Method):
         return from_sklearn(model.fit(problem.train.X, y), problem.feature_of_column, classes)
 
     def _tried(self, problem: Problem) -> int:
-        """How many columns a split tries."""
+        """Number of columns that a split tries."""
         columns = len(problem.feature_of_column)
         tried = self.max_features * columns if self.max_features <= 1 else self.max_features
         return int(min(max(tried, 1), columns))
@@ -137,8 +137,8 @@ class ForestMethod(Method):
 def split_prices(problem: Problem) -> NDArray[np.float64]:
     """A price per feature for cost-weighted splits: its own and its group's, at the mean item size.
 
-    A free feature counts as a thousandth of the mean price, so that it is preferred but not beyond all sense;
-    when all are free, all count alike. float64 (features,).
+    A free feature counts as a thousandth of the mean price, so that it is preferred within limits; if all are free, all
+    count alike. float64 (features,).
     """
     costs = problem.costs
     size = None if problem.train.sizes is None else float(np.mean(problem.train.sizes))

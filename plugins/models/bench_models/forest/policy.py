@@ -1,4 +1,4 @@
-"""A forest that decides: rows walk through the trees and pay for what they meet."""
+"""The policy of a forest: rows walk through the trees and pay for the tests on their paths."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["ForestPolicy", "policy_types"]
 
 
 class ForestPolicy(Policy):
-    """Mean of the leaf distributions (BUDGETPRUNE Algorithm 1, steps 5–6); the tests on the way are acquired.
+    """Mean of the leaf distributions (BUDGETPRUNE Algorithm 1, steps 5–6); features tested on the paths are acquired.
 
     Args:
         forest: the trees, already pruned.
         features: number of features of the problem.
-        ranks: the score is the probability of class 1, and no probabilities are given (for ranking).
+        ranks: for ranking: decisions have a score, the probability of class 1, instead of probabilities.
         label, details: see `bench_core.Policy`.
-        threads: how many threads a decision may use.
+        threads: number of threads that a decision may use.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class ForestPolicy(Policy):
         self.label, self.details = label, dict(details or {})
         roots = forest.offsets[:-1]
         self.tests = int((forest.column[roots] >= 0).sum())
-        """Trees that test anything: the base models a row runs."""
+        """Number of trees with at least one test: the base models that a row runs."""
 
     def decide(self, rows: Rows) -> Decisions:
         from bench_models.forest import walk
@@ -52,11 +52,11 @@ class ForestPolicy(Policy):
         return Decisions(acquired, probabilities=shares, evaluations=evaluations)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """In every tree the first test on the row's way whose feature is not known."""
+        """For every tree, the feature of the first test on the row's path that is not known."""
         trees, _ = self.forest.walked
         return next_units(trees, rows.X, known)
 
 
 def policy_types() -> list[type]:
-    """What a saved policy of a forest holds, for a plugin's ``bench_policy_types``."""
+    """The types that a saved policy of a forest contains, for a plugin's ``bench_policy_types``."""
     return [ForestPolicy, FlatForest, FlatTrees]

@@ -1,7 +1,7 @@
-"""A family of prunings at even steps of cost: rivals get as many policies per unit of cost as each other.
+"""A family of prunings at even steps of cost, so that compared methods have equally many policies per unit of cost.
 
-For methods whose prunings are nested along a parameter (an impurity threshold, the α of cost-complexity pruning), so
-that the mean cost never rises along it.
+It is for methods whose prunings are nested along a parameter (an impurity threshold, the α of cost-complexity pruning),
+so the mean cost never rises along it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from bench_models.forest.flat import FlatForest
 __all__ = ["evenly", "mean_cost", "spread_over_cost"]
 
 _LOOKS = 6
-"""Prunings whose cost is measured, for each policy wanted."""
+"""Number of prunings whose cost is measured, per requested policy."""
 
 
 def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -> float:
-    """What a pruning costs a validation row, in the mean.
+    """The mean cost of a validation row under a pruning.
 
     Args:
         problem: prices and the validation part.
         forest: the trees.
-        opened: bool (nodes,): the tests that stay.
+        opened: bool (nodes,): the tests that remain.
     """
     from bench_models.forest import walk
 
@@ -37,7 +37,7 @@ def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -
 
 
 def evenly(costs: Sequence[float], count: int) -> list[int]:
-    """At most `count` places of falling costs, the first and the last among them, evenly over cost; 0 takes all."""
+    """At most `count` indices of descending costs, evenly over cost, with the first and the last; 0 takes all."""
     if count == 0 or len(costs) <= count:
         return list(range(len(costs)))
     values = np.array(costs)
@@ -48,24 +48,24 @@ def evenly(costs: Sequence[float], count: int) -> list[int]:
 def spread_over_cost(values: Sequence[float], cost_at: Callable[[float], float], count: int) -> list[float]:
     """Parameters whose costs are spread evenly between those of the first and the last.
 
-    The two neighbours that are furthest apart in cost are parted by the parameter in the middle between them, as long
-    as there is one, until there are six looks for each policy; of all that were looked at the nearest to even steps
-    are taken.
+    The cost is measured in the middle between the two neighbouring parameters with the largest difference in cost, as
+    long as there is a value between them, until six are measured per policy. The measured parameters nearest to even
+    steps are returned.
 
     Args:
         values: rising parameters to choose from; at least one.
         cost_at: mean cost at a parameter; it never rises along them.
-        count: most parameters, at least 1.
+        count: maximum number of parameters, at least 1.
 
     Returns:
-        Rising parameters, the first and the last of ``values`` among them (the last alone for a count of 1).
+        Ascending parameters, with the first and the last of ``values`` (only the last for a count of 1).
     """
     costs = {place: cost_at(values[place]) for place in sorted({0, len(values) - 1})}
     for _ in range(_LOOKS * count):
-        apart = [(costs[a] - costs[b], a, b) for a, b in pairwise(sorted(costs)) if b - a > 1 and costs[a] > costs[b]]
-        if not apart:
+        gaps = [(costs[a] - costs[b], a, b) for a, b in pairwise(sorted(costs)) if b - a > 1 and costs[a] > costs[b]]
+        if not gaps:
             break
-        _, a, b = max(apart)
+        _, a, b = max(gaps)
         costs[(a + b) // 2] = cost_at(values[(a + b) // 2])
     places = sorted(costs)
     return [values[places[i]] for i in evenly([costs[place] for place in places], count)]

@@ -1,4 +1,4 @@
-"""Walks through a forest: routing rows, deciding while features are acquired; compiled, in a few threads."""
+"""Walks through a forest, compiled and in a few threads: routing rows, and deciding with acquired features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_models.trees import FlatTrees, checked_rows
 __all__ = ["decide", "route"]
 
 _BLOCK = 2048
-"""Rows that a thread takes at a time."""
+"""Number of rows that a thread takes at a time."""
 
 
 def decide(
@@ -22,16 +22,16 @@ def decide(
     """Walk every row through every tree.
 
     Args:
-        trees: those of a forest, see `FlatForest.walked`.
+        trees: the trees of a forest, from `FlatForest.walked`.
         X: (rows, columns).
         features: number of features of the problem.
-        threads: how many threads to use.
+        threads: number of threads.
 
     Returns:
         Features acquired, bool (rows, features); mean leaf distribution, float64 (rows, classes).
 
     Raises:
-        ValueError: X has another number of columns than the forest was grown on.
+        ValueError: the number of columns of X is not that of the training rows.
     """
     from bench_models.trees.kernels import add_trees
 

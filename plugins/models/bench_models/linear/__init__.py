@@ -1,6 +1,6 @@
-"""Linear models on some of a problem's features: fitting them hard, and scoring rows one by one; Platt scaling.
+"""Linear models on some of a problem's features: fitting to a hard tolerance, scoring row by row; Platt scaling.
 
-A library for methods, not a plugin: it registers nothing. Importing it loads NumPy only.
+A library that registers nothing. Importing it loads only NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From scores to probabilities: Platt's sigmoid, fitted on the validation part; one-vs-rest for several classes.
 
 scikit-learn's `CalibratedClassifierCV` has no public function on scores. Its sigmoid is fitted by L-BFGS on products
-whose last bits depend on the BLAS kernel, and it may fall as the score rises.
+whose last bits depend on the BLAS kernel, and the probability may fall as the score rises.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Platt:
 def fit_platt(scores: Floats, positive: NDArray[np.bool_], rounds: int = 100) -> Platt:
     """Platt's sigmoid by Newton's method, with his smoothed targets; the slope is never below 0.
 
-    Targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), so there is an answer for one class, or for no rows at all.
+    Targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), so a fit exists even for one class or without rows.
     """
     up, down = int(positive.sum()), int((~positive).sum())
     target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))

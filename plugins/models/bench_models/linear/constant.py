@@ -1,4 +1,4 @@
-"""The policy that reads nothing, for problems with nothing to learn and as the baseline of every method."""
+"""The policy that reads nothing: for problems with nothing to learn, and as a baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ConstantPolicy"]
 
 @dataclass(frozen=True, eq=False)
 class ConstantPolicy(Policy):
-    """Says the same of every row and reads nothing: there was one class, or nothing to learn from."""
+    """Gives the same answer for every row and reads nothing: there is one class, or nothing to learn."""
 
     features: int
     probabilities: tuple[float, ...] = ()
@@ -35,7 +35,7 @@ class ConstantPolicy(Policy):
         return cls(problem.n_features, tuple(shares.tolist()))
 
     def decide(self, rows: Rows) -> Decisions:
-        """The constant, after no evaluation; two classes have its second probability as score, as trees have one."""
+        """The constant answer, without an evaluation; for two classes the score is the second class's probability."""
         n = len(rows)
         acquired = np.zeros((n, self.features), dtype=bool)
         stage, free = np.ones(n, dtype=np.int64), np.zeros(n)

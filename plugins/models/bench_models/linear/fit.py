@@ -1,7 +1,7 @@
-"""Fitting: l2 logistic regression and ridge on some columns, with scikit-learn, to a hard tolerance.
+"""Fits l2 logistic regression and ridge regression on some columns with scikit-learn, to a hard tolerance.
 
-Default tolerances leave errors in the probabilities large enough to move rows across a confidence threshold;
-here the gradient's largest entry is brought below 1e-10 (mean-loss scale) wherever Newton's method fits.
+With default tolerances, errors in the probabilities can move rows across a confidence threshold. Here, if Newton's
+method is used, the gradient's largest entry is below 1e-10 (mean-loss scale).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench_models.linear.model import ClassModel, ScoreModel, missing_message
 __all__ = ["column_names", "constant_model", "fit_logistic", "fit_ridge", "refuse_missing"]
 
 _NEWTON_PARAMETERS = 1500
-"""Up to this many coefficients the Hessian is built and factorised; above, L-BFGS goes without."""
+"""Number of coefficients up to which the Hessian is built and factorised; above it, L-BFGS is used."""
 
 
 def column_names(problem: Problem, columns: NDArray[np.int64]) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def refuse_missing(problem: Problem) -> None:
     """Refuse a problem with missing values, which a linear model cannot read.
 
     Raises:
-        ValueError: names the features that hold NaN in the training or the validation part.
+        ValueError: features have NaN in the training or validation part; the message names them.
     """
     for part in (problem.train, problem.validation):
         holes = np.flatnonzero(np.isnan(part.X).any(axis=0))
@@ -56,16 +56,16 @@ def fit_logistic(
 ) -> ClassModel:
     """l2 logistic regression on some columns of the training part; multinomial for more than two classes.
 
-    Minimises ``Σ loss + ‖β‖² / (2C)`` with an unpenalised intercept, as scikit-learn's LogisticRegression does.
-    A class that the training part lacks gets probability 0; one class alone, or no columns, gives a constant.
+    Minimises ``Σ loss + ‖β‖² / (2C)`` with an unpenalised intercept, as scikit-learn's LogisticRegression does. A class
+    that the training part lacks gets probability 0; a single class, or no columns, gives a constant.
 
     Args:
         problem: a classification problem.
-        columns: int64 (c,), ascending: the columns the model may read.
+        columns: int64 (c,), ascending: the columns that the model may read.
         C: inverse strength of the penalty, on the sum-of-losses scale.
-        tol: bound on the gradient's largest entry, mean-loss scale (Newton; L-BFGS gets as near as it can).
-        max_iter: bound on the iterations.
-        newton_up_to: coefficients up to which Newton's method fits, L-BFGS above.
+        tol: bound on the gradient's largest entry, mean-loss scale (Newton; L-BFGS may stop above it).
+        max_iter: maximum number of iterations.
+        newton_up_to: number of coefficients up to which Newton's method is used, and L-BFGS above.
 
     Raises:
         ValueError: a column holds NaN.

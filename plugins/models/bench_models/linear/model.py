@@ -1,8 +1,8 @@
-"""Fitted linear models whose answer for a row does not depend on the rows beside it.
+"""Fitted linear models whose answer for a row does not depend on other rows.
 
-A matrix product may add in another order for another number of rows, and a probability that lies on the
-confidence threshold then falls on the other side. Here a row's sum always runs over the columns in ascending
-order, by elementwise operations alone, so a row's answer is the same to the last bit in any batch.
+A matrix product may add in another order for another number of rows, which can move a probability across the confidence
+threshold. Here a row's sum always runs over the columns in ascending order, by elementwise operations, so a row's
+answer has the same bits in any batch.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def linear_scores(
 
 
 def missing_message(names: list[str]) -> str:
-    """What to say of features with missing values."""
+    """The error message for features with missing values."""
     unique = list(dict.fromkeys(names))
     shown = ", ".join(map(repr, unique[:5])) + (f" and {len(unique) - 5} more" if len(unique) > 5 else "")
     return (
@@ -71,8 +71,8 @@ class ClassModel:
         n_classes: width of the answer.
         names: the feature of each of the columns.
         constant: float64 (n_classes,): the answer of a model that reads nothing, exactly; None otherwise.
-        iterations: how many the solver took; 0 for a constant.
-        converged: whether it met its tolerance.
+        iterations: number of iterations of the solver; 0 for a constant.
+        converged: whether the solver reached its tolerance.
     """
 
     columns: NDArray[np.int64]
@@ -113,7 +113,7 @@ class ClassModel:
 
 
 def _two_classes(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Both probabilities of a logit, neither by subtraction: float64 (2, rows)."""
+    """Both probabilities of a logit, each computed without subtraction: float64 (2, rows)."""
     small = np.exp(-np.abs(score))
     likelier, other = 1.0 / (1.0 + small), small / (1.0 + small)
     second = score >= 0
@@ -157,7 +157,7 @@ class ScoreModel:
 
 
 def _arrays(model: ClassModel | ScoreModel) -> dict[str, Any]:
-    """Columns, one row of coefficients for each output, and the intercepts."""
+    """The columns, the coefficients of each output, and the intercepts, as JSON values."""
     return {
         "columns": model.columns.tolist(),
         "coef": np.atleast_2d(model.coef).tolist(),

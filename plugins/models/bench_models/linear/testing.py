@@ -1,4 +1,4 @@
-"""A problem built by hand, for the tests of this library and of the plugins that stand on it."""
+"""A problem built by hand, for the tests of this library and of plugins that use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core import Costs, Part, Problem
 
 
 def build(n_classes: int = 2, rows: int = 150, features: int = 5, seed: int = 0, **changes: Any) -> Problem:
-    """Gaussian features, the first two determine the class (or the value when ``n_classes`` is 0)."""
+    """Gaussian features; the first two determine the class (or the value if ``n_classes`` is 0)."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, features))
     signal = 2 * X[:, 0] - X[:, 1] + rng.logistic(size=rows)

@@ -1,4 +1,4 @@
-"""Predictors of any set of known features, and what an acquisition method asks them. Importing it loads NumPy only."""
+"""Predictors from any set of known features, and losses of candidate sets. Importing it loads only NumPy."""
 
 from bench_models.partial.masks import Candidates, hidden, random_masks
 from bench_models.partial.predictor import PartialPredictor, fit_installed, installed_types, set_losses

@@ -1,7 +1,7 @@
-"""The compiled scores of many candidate sets: one walk through each tree, with the sets as bits.
+"""Compiled scores of many candidate sets: one walk through each tree, with sets as bits.
 
-A set goes to the row's child where it holds the tested feature and to the child of missing values elsewhere. So a walk
-splits only where these children differ.
+A set that contains the tested feature goes to the row's child, any other set to the child of missing values. So a walk
+divides only if these children differ.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _add(trees, x, known, bits, scores, nodes, masks):  # type: ignore[no-untype
                     node = missing
                 elif not others:
                     node = own
-                else:  # those without the feature wait, one place below those with it
+                else:  # sets without the feature are put on the stack below those with it
                     for w in range(words):
                         both = masks[depth, w]
                         masks[depth, w] = both & ~bits[feature, w]
@@ -73,7 +73,7 @@ def losses_of_sets(trees, depth, X, y, known, bits, classes, start, stop, losses
 
     Args:
         trees: `bench_models.trees.FlatTrees`.
-        depth: most tests above a leaf.
+        depth: greatest number of tests above a leaf.
         X: float64 (rows, columns), complete.
         y: int64 (rows,).
         known: bool (rows, features).

@@ -14,15 +14,15 @@ from bench_models.partial.masks import Candidates
 __all__ = ["LEAST", "PartialPredictor", "fit_installed", "installed_types", "set_losses"]
 
 LEAST = 1e-12
-"""The least probability that a logarithm is taken of."""
+"""Lower bound of probabilities in logarithms."""
 _GROUP = "budgetbench.predictors"
 
 
 class PartialPredictor(Protocol):
     """A classifier of any set of known features.
 
-    A row's answer depends neither on its batch nor on the values of unknown features. A predictor that answers many
-    sets of one row faster than one by one has a method ``set_losses`` of the arguments of the function `set_losses`.
+    A row's answer depends neither on its batch nor on the values of unknown features. A predictor that can evaluate
+    many sets of a row at once may have a method ``set_losses`` with the arguments of the function `set_losses`.
     """
 
     def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -41,7 +41,7 @@ def set_losses(
     known: NDArray[np.bool_],
     candidates: Candidates,
 ) -> NDArray[np.float64]:
-    """Return the log loss of each row when it knows what it knows and one of the sets besides.
+    """Return the log loss of each row if one of the sets becomes known in addition.
 
     Args:
         predictor: the predictor.
@@ -51,7 +51,7 @@ def set_losses(
         candidates: sets of features.
 
     Returns:
-        float64 (rows, 1 + sets), in nats; the first column is of what is known alone.
+        float64 (rows, 1 + sets), in nats; the first column is the loss with the known features only.
     """
     own = getattr(predictor, "set_losses", None)
     if own is not None:
@@ -65,14 +65,14 @@ def set_losses(
 
 
 def fit_installed(name: str, problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialPredictor:
-    """Fit a predictor that another distribution brings, by its name.
+    """Fit a predictor of another distribution, by its name.
 
-    In the entry-point group ``budgetbench.predictors`` it names a module with two functions: ``fit`` of the problem and
-    of ``unit_of_feature``, int64 (features,) (features of one unit are known together), and ``policy_types``, which
-    returns the types that a saved policy with such a predictor contains.
+    The name is an entry point of the group ``budgetbench.predictors``, which refers to a module with two functions:
+    ``fit`` of the problem and of ``unit_of_feature``, int64 (features,) (features of one unit are known together), and
+    ``policy_types``, which returns the types that a saved policy with such a predictor contains.
 
     Raises:
-        RequestError: no such predictor is installed.
+        RequestError: the predictor is not installed.
     """
     found = entry_points(group=_GROUP, name=name)
     if not found:

@@ -1,8 +1,8 @@
 """LightGBM on rows with random features hidden: a predictor of any set of known features.
 
 Trees are grown with random thresholds and a random choice of √columns at each node (extremely randomised trees, Geurts,
-Ernst, Wehenkel 2006, §2.1). A greedy split would hardly ever test a feature that says nothing alone but tells which
-others matter.
+Ernst, Wehenkel 2006, §2.1). A greedy split would hardly ever test a feature that has no value on its own but determines
+which others matter.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class MaskedTrees:
-    """Boosted trees in which what is not known is missing.
+    """Boosted trees that treat unknown values as missing.
 
     Attributes:
-        flat: the trees, a round's one after the other.
+        flat: the trees, round by round.
         n_classes: number of classes.
-        threads: most threads that score candidate sets.
+        threads: maximum number of threads for scoring candidate sets.
     """
 
     flat: FlatTrees
@@ -60,7 +60,7 @@ class MaskedTrees:
     def set_losses(
         self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], candidates: Candidates
     ) -> NDArray[np.float64]:
-        """Losses of rows under each set; see `bench_models.partial.set_losses`."""
+        """Log losses of rows with each candidate set; see `bench_models.partial.set_losses`."""
         from bench_models.partial._kernels import losses_of_sets
 
         with_none = Candidates(np.vstack([np.zeros((1, candidates.member.shape[1]), dtype=bool), candidates.member]))
@@ -87,14 +87,14 @@ def fit_masked_trees(
     min_samples_leaf: int,
     masks: NDArray[np.bool_] | None = None,
 ) -> MaskedTrees:
-    """Train on masked copies of the training rows; each copy knows a uniform number of uniformly drawn units.
+    """Train on masked copies of the training rows; each copy knows a uniformly drawn number of random units.
 
     Args:
         problem: its training part, seed and threads are used; binary or multiclass.
         unit_of_feature: int64 (features,): features of one unit are known together.
         copies: masked copies of each row.
         n_estimators, max_leaf_nodes, learning_rate: LightGBM's ``num_leaves``, … of each model.
-        min_samples_leaf: rows of a leaf; of masked copies it has at least as many times their number.
+        min_samples_leaf: fewest training rows of a leaf; multiplied by the number of copies.
         masks: bool (copies, rows, features): further copies, with these features known.
     """
     part, rows = problem.train, len(problem.train)

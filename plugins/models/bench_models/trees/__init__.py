@@ -1,6 +1,6 @@
-"""Decision trees as flat arrays, shared by the methods that grow, prune or cut them short; imports NumPy only.
+"""Decision trees as flat arrays, for methods that grow them, prune them or stop early; imports only NumPy.
 
-`FlatTrees` is the one form, `bench_models.trees.kernels` its compiled walk; `AdditiveTrees` scores boosted trees.
+`FlatTrees` holds the arrays, `bench_models.trees.kernels` the compiled walk; `AdditiveTrees` scores boosted trees.
 """
 
 from bench_models.trees.additive import AdditiveTrees

@@ -1,4 +1,4 @@
-"""Kernels of `AdditiveTrees`: the lists of tests, and scores by striking out leaves (see `additive`)."""
+"""Kernels of `AdditiveTrees`: building the lists of tests, and scoring by striking out leaves (see `additive`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_LEAVES = 64
 _ALL = np.uint64(2**64 - 1)
 _ONE = np.uint64(1)
 
-# Which bit is the only one set: its product with this number has other top six bits than any other bit's.
+# De Bruijn number: its product with a single bit has top six bits that identify the bit.
 _SPREAD = np.uint64(0x03F79D71B4CB0A89)
 _TOP = np.uint64(58)
 _BIT = np.zeros(64, dtype=np.int64)
@@ -24,7 +24,7 @@ for _bit in range(64):
 
 @numba.njit(cache=True, nogil=True)
 def _lowest(count):  # type: ignore[no-untyped-def]
-    """The lowest `count` bits, count below 64."""
+    """A mask of the lowest `count` bits; `count` is below 64."""
     return (_ONE << np.uint64(count)) - _ONE
 
 
@@ -34,7 +34,7 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
     words = features.shape[1]
     stack = np.empty(_MOST_LEAVES + 1, dtype=np.int64)
     above = np.zeros((_MOST_LEAVES + 1, words), dtype=np.uint64)
-    struck = np.empty(_MOST_LEAVES + 1, dtype=np.int64)  # of a right child: the test above it; −1
+    struck = np.empty(_MOST_LEAVES + 1, dtype=np.int64)  # for a right child the test above it; otherwise −1
     tests, leaves = 0, 0
     for tree in range(len(trees.root)):
         first = leaves
@@ -44,7 +44,7 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
         while waiting:
             waiting -= 1
             at, path = stack[waiting], above[waiting].copy()
-            if struck[waiting] >= 0:  # its test's left leaves are those numbered since the test was met
+            if struck[waiting] >= 0:  # the left leaves of its test are those numbered since the test was visited
                 own = struck[waiting]
                 keep[own] = keep[own] | ~_lowest(leaves - first)
             if trees.column[at] < 0:
@@ -74,7 +74,7 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
 def score(  # type: ignore[no-untyped-def]
     X, start, slot, threshold, missing, keep, leaf_start, value, features, columns, zero, first, last, scores, acquired
 ):
-    """Trees ``first`` … ``last − 1`` by striking out leaves."""
+    """Score trees ``first`` … ``last − 1`` by striking out leaves."""
     rows, outputs, words = len(X), scores.shape[1], features.shape[1]
     block = np.zeros((len(columns), _ROWS_AT_ONCE))
     stays = np.empty(_ROWS_AT_ONCE, dtype=np.uint64)

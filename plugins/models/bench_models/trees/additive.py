@@ -1,12 +1,12 @@
-"""Boosted trees: a row's scores, and the features on its own paths.
+"""Boosted trees: a row's scores, and the features on its paths.
 
-A row's leaf is not walked to but left over: every tree numbers its leaves from left to right, each test that sends
-the row right strikes out the leaves on its left, and the lowest leaf that remains is the row's (QuickScorer,
-Lucchese et al., SIGIR 2015). All tests are made, but without a branch, many rows at a time; what a row pays for are
-the features above its leaf. Trees of more than 64 leaves are walked. Scores add up in the trees' order either way.
+Trees of at most 64 leaves are not walked. The leaves of a tree are numbered from left to right; each test that sends
+the row right strikes out the leaves on its left, and the lowest remaining leaf is the row's (QuickScorer, Lucchese et
+al., SIGIR 2015). All tests are evaluated, but without branches and for many rows at a time; a row pays only for the
+features above its leaf. Larger trees are walked. In both cases scores are summed in the trees' order.
 
-The tests as lists are a second form of the same `FlatTrees`, made when they are first run: they answer for a whole
-block of rows at once, and cannot stop a row in between, which is what forests of deep trees and early exits need.
+The lists of tests are a second form of the same `FlatTrees`, built at the first run. They score blocks of rows through
+all given trees and cannot stop a row in between; pruned forests and early exits use the walk.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class Tests(NamedTuple):
 
     Attributes:
         start: int64 (trees + 1,): tests of each tree.
-        slot: int64 (tests,): which of `columns` is tested.
-        threshold, missing: of the tests.
-        keep: uint64 (tests,): the leaves that stay when a row goes right.
+        slot: int64 (tests,): index in `columns` of the tested column.
+        threshold, missing: threshold and kind of missing values of each test.
+        keep: uint64 (tests,): the leaves that remain if a row goes right.
         leaf_start: int64 (trees,).
         value: float64 (leaves,).
         features: uint64 (leaves, words): the features above a leaf, as bits.
-        columns: int64 (slots,): the columns that are tested at all.
+        columns: int64 (slots,): the columns that some test reads.
     """
 
     start: NDArray[np.int64]
@@ -50,11 +50,11 @@ class Tests(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdditiveTrees:
-    """Trees whose leaves add to scores; tree ``t`` belongs to output ``t % outputs``.
+    """Trees whose leaves are summed to scores; tree ``t`` belongs to output ``t % outputs``.
 
     Attributes:
         flat: the trees; each leaf has one value, float64, and values are compared as float64.
-        outputs: trees of one round: 1, or the number of classes.
+        outputs: number of trees of a round: 1, or the number of classes.
         n_features: number of features; the trees' units are features.
     """
 
@@ -69,7 +69,7 @@ class AdditiveTrees:
 
     @cached_property
     def tests(self) -> Tests | None:
-        """The trees as lists of tests; None when one has more than 64 leaves."""
+        """The trees as lists of tests; None if a tree has more than 64 leaves."""
         from bench_models.trees._kernels_strike import lists
 
         flat = self.flat
@@ -105,11 +105,11 @@ class AdditiveTrees:
     def advance(
         self, X: NDArray[np.float64], first: int, last: int, scores: NDArray[np.float64], acquired: NDArray[np.bool_]
     ) -> None:
-        """Run trees ``first`` … ``last − 1``: add to the scores and mark what each row's paths read, in place.
+        """Run trees ``first`` … ``last − 1``: add to the scores and mark the features on each row's paths, in place.
 
         Args:
             X: float64 (rows, columns).
-            first, last: trees.
+            first, last: range of trees.
             scores: float64 (rows, outputs), C-contiguous.
             acquired: bool (rows, features), C-contiguous.
 

@@ -1,4 +1,4 @@
-"""What rows need next on their ways through trees, while some of their features are known."""
+"""The features that rows need next on their paths through trees, given those that are known."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["checked_known", "next_units"]
 def next_units(
     trees: FlatTrees, X: NDArray[np.float64], known: NDArray[np.bool_], last: int | None = None
 ) -> NDArray[np.bool_]:
-    """In every tree the first unit on a row's way that is not known: a row that passes all trees needs them all.
+    """For every tree, the first unknown unit on the row's path; a row needs these units of all trees.
 
     Args:
         trees: the trees.
         X: float64 (rows, columns); values of unknown units are not read.
         known: bool (rows, units).
-        last: the first so many trees; all when None.
+        last: number of trees to use, from the first; all if None.
 
     Returns:
-        bool (rows, units): none of them known; nothing for a row that reaches a leaf in every tree.
+        bool (rows, units): only unknown units; none for a row that reaches a leaf in every tree.
 
     Raises:
         ValueError: the rows have other columns than the trees were grown on.
@@ -37,7 +37,7 @@ def next_units(
 
 
 def checked_known(known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """What is known as compiled walks read it: C-contiguous and read-only, one type for the kernels."""
+    """The known units in the form that kernels are compiled for: C-contiguous and read-only."""
     held = np.ascontiguousarray(known, dtype=np.bool_).view()
     held.flags.writeable = False
     return held

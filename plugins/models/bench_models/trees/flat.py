@@ -1,4 +1,4 @@
-"""The flat trees that every method here decides with: one array entry per node, whatever grew or pruned them."""
+"""Trees as flat arrays with one entry per node, for every method that decides by trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 NAN_LEFT, NAN_RIGHT, ZERO_LEFT, ZERO_RIGHT = range(4)
-"""Where a test sends missing values: NaN to the left, to the right; NaN and 0 together to the left, to the right."""
+"""Directions of missing values at a test: NaN to the left or right; NaN and 0 together to the left or right."""
 
 NO_ZERO = -1.0
 """`FlatTrees.zero` of trees that treat 0 as any other number."""
@@ -29,7 +29,8 @@ NO_ZERO = -1.0
 class FlatTrees(NamedTuple):
     """Binary trees; a row goes left where its value is at most the threshold.
 
-    Node numbers run through all trees, in any order. A named tuple, so that compiled code takes it whole.
+    Node numbers run through all trees, in any order. It is a named tuple, so that compiled code can take it as one
+    argument.
 
     Attributes:
         root: int64 (trees,): root node of each tree.
@@ -37,11 +38,11 @@ class FlatTrees(NamedTuple):
         threshold: float64 (nodes,).
         left: int32 (nodes,): the left child; the right child is the next node.
         missing: int8 (nodes,): ``NAN_LEFT``, ``NAN_RIGHT``, ``ZERO_LEFT`` or ``ZERO_RIGHT``.
-        value: float (nodes, width): what a leaf gives.
-        unit_of_column: int64 (columns,): what is acquired when a column is tested: its feature.
-        zero: a value within this distance of 0 is 0; ``NO_ZERO``: there is no such rule, nor ``ZERO_LEFT`` and
+        value: float (nodes, width): values of a leaf.
+        unit_of_column: int64 (columns,): the unit (the feature) that is acquired when a column is tested.
+        zero: values within this distance of 0 count as 0; ``NO_ZERO``: no such rule, and no test is ``ZERO_LEFT`` or
             ``ZERO_RIGHT``.
-        single: values are compared as float32, as scikit-learn's trees do: `checked_rows` rounds them, once.
+        single: whether values are compared as float32, as in scikit-learn's trees; `checked_rows` rounds them once.
     """
 
     root: NDArray[np.int64]
@@ -95,9 +96,9 @@ def sibling_order(
 
 
 def checked_rows(trees: FlatTrees, X: NDArray[Any]) -> NDArray[np.float64]:
-    """The rows as compiled walks read them: C-contiguous float64, and rounded where the trees compare float32.
+    """The rows in the form that compiled walks read: C-contiguous float64, rounded if the trees compare float32.
 
-    Always read-only, as the core's arrays are, so that a kernel is compiled for one type only.
+    They are read-only, like the core's arrays, so that kernels are compiled for one type only.
 
     Raises:
         ValueError: the rows have other columns than the trees were grown on.
@@ -113,7 +114,7 @@ def checked_rows(trees: FlatTrees, X: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def walk_plain(trees: FlatTrees, x: NDArray[np.float64]) -> tuple[list[int], set[int]]:
-    """One row in plain Python, the reference for the compiled walks: its leaf in each tree, and the units acquired."""
+    """Reference for the compiled walks, one row in plain Python: its leaf in each tree, and the units acquired."""
     leaves, units = [], set()
     for root in trees.root:
         node = int(root)

@@ -1,7 +1,7 @@
-"""The compiled walk: from a root to the row's leaf, marking what is acquired on the way.
+"""The compiled walk from a root to the row's leaf, which marks the units acquired on the path.
 
-`leaf_of` is for other plugins' kernels too. Every row is treated by itself, and a row's sum runs over the trees in
-their order: neither the batch nor the blocks change a bit.
+Kernels of other plugins may use `leaf_of`. Every row is computed on its own, and its sum runs over the trees in their
+order, so bits depend on neither batches nor blocks.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _ROWS_AT_ONCE = 512
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def child_of(trees, node, value):  # type: ignore[no-untyped-def]
-    """The child of ``node`` that a row with this value in the node's column goes to."""
+    """The child of ``node`` to which a row with this value in the node's column goes."""
     right = not value <= trees.threshold[node]
-    if not abs(value) > trees.zero:  # missing, or nearly 0 where that matters
+    if not abs(value) > trees.zero:  # missing, or nearly 0 if the trees have a rule for zeros
         kind = trees.missing[node]
         right = kind & 1 == 1 if value != value or kind >= ZERO_LEFT else not trees.threshold[node] >= 0.0
     return np.uintp(trees.left[node]) + np.uintp(right)
@@ -28,11 +28,11 @@ def child_of(trees, node, value):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def leaf_of(trees, node, X, row, acquired, place):  # type: ignore[no-untyped-def]
-    """The leaf below ``node`` that row ``row`` of ``X`` falls into; marks ``acquired[place, unit]`` on the way.
+    """The leaf below ``node`` that row ``row`` of ``X`` reaches; marks ``acquired[place, unit]`` on the path.
 
     ``X`` is as `bench_models.trees.checked_rows` gives it.
     """
-    # Unsigned indices: none of them is ever below 0, and numba need not ask at every access.
+    # Unsigned indices save numba's test for negative ones at every access.
     node, row, place = np.uintp(node), np.uintp(row), np.uintp(place)
     column = trees.column[node]
     while column >= 0:
@@ -44,7 +44,7 @@ def leaf_of(trees, node, X, row, acquired, place):  # type: ignore[no-untyped-de
 
 @numba.njit(cache=True, nogil=True)
 def blocked_at(trees, node, X, row, known):  # type: ignore[no-untyped-def]
-    """The unit of the first test below ``node``, on the way that row ``row`` takes, that is not known; −1 for none.
+    """The unit of the first test below ``node`` on the path of row ``row`` that is not known; −1 if there is none.
 
     ``known`` is bool (rows, units); values of other units are not read. Otherwise as `leaf_of`.
     """
@@ -61,7 +61,8 @@ def blocked_at(trees, node, X, row, known):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def mark_blocked(trees, X, known, last, wanted):  # type: ignore[no-untyped-def]
-    """Mark in ``wanted`` (rows, units) the first unknown unit on each row's way through the first ``last`` trees."""
+    """Mark in ``wanted`` (rows, units) the first unknown unit on each row's path in each of the first ``last``
+    trees."""
     for start in range(0, len(X), _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, len(X))
         for tree in range(last):
@@ -75,7 +76,7 @@ def mark_blocked(trees, X, known, last, wanted):  # type: ignore[no-untyped-def]
 def add_trees(trees, X, first, last, scores, acquired):  # type: ignore[no-untyped-def]
     """Add the leaves of trees ``first`` … ``last − 1`` to ``scores`` (rows, outputs); mark ``acquired`` (rows, units).
 
-    A leaf of several values adds one to each output; a leaf of one adds it to output ``tree % outputs``.
+    A leaf with several values adds one to each output; a leaf with one value adds it to output ``tree % outputs``.
     """
     outputs, width = scores.shape[1], trees.value.shape[1]
     for start in range(0, len(X), _ROWS_AT_ONCE):
@@ -104,7 +105,8 @@ def route_rows(trees, number, X, leaf):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def count_tests(trees, depth, X, total):  # type: ignore[no-untyped-def]
-    """Write how many tests all rows together meet in each of the first ``len(total)`` trees; ``depth`` is of nodes."""
+    """Write the number of tests on all rows' paths in each of the first ``len(total)`` trees; ``depth`` is that of each
+    node."""
     ignored = np.zeros((1, trees.unit_of_column.max() + 1), dtype=np.bool_)
     for tree in range(len(total)):
         met = 0

@@ -10,7 +10,6 @@ from bench_records import (
     RECORDS,
     VERIFIED,
     Records,
-    carried,
     differing,
     find_losses,
     published,
@@ -57,10 +56,8 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
     """
-    whole, records = records, published_form(records, shown_names(session.suite))
+    records = published_form(records, shown_names(session.suite))
     verified = read_verified(session.folder)
-    if verified and records is not whole:
-        verified = carried(verified, whole, records)
     analysed = Analysed(session.suite, records, verified)
     files: dict[Path, bytes] = {}
     if len(records.policies):

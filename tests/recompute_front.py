@@ -21,6 +21,10 @@ import pandas as pd
 
 TOLERANCE, BAND, DRAWS, SEED, FEW, SURE = 0.1, 0.01, 1000, 0xA115, 5, 0.8
 REFERENCES = ("single-stage", "lightgbm")
+SIMPLEST = (
+    "everything or nothing", "fixed subset", "trees", "cascades", "boosting", "forests", "early stopping", "look-ahead",
+    "neural", "other",
+)  # fmt: skip
 COLUMNS = ["accuracy", "cost-share"]
 
 
@@ -269,7 +273,11 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
             if name != best and 1 - better - worse >= max(better, worse):
                 step["equal"][name] = 1 - better - worse
         near = [best, *step["equal"]]
-        step["fastest"] = min(near, key=lambda name: seconds[methods[rows[name]["take"]]])
+        taken = {name: methods[rows[name]["take"]] for name in near}
+        step["fastest"] = min(near, key=lambda name: seconds[taken[name]])
+        step["simplest"] = min(
+            near, key=lambda name: (SIMPLEST.index(places[taken[name]]["kind"]), seconds[taken[name]])
+        )
         steps.append(step)
     gaps = [d[:, [-2]] - d[:, [-1]] for d in drawn]
     duel = stretched(pooled(averaged(gaps, families, datasets), 1, over), len(names))[:, 0]

@@ -58,7 +58,7 @@ def test_the_table_of_the_front_page(numbers: dict[str, Any]) -> None:
         assert row[4] == "none" if not near else len(near) == len(named) or row[4].endswith(f"and {len(near) - 3} more")
         for name in named[:3]:
             assert name in near or name == "none"
-        assert row[5] == (step["fastest"] if near else "")
+        assert row[5] == (f"{step['fastest']} · {step['simplest']}" if near else "")
     assert f"over {numbers['families']} data sets" in page
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bench_comparison.draws import Table, draws_of, split_draws
 from bench_comparison.findings import FEW
+from bench_comparison.kinds import SIMPLEST
 from bench_comparison.layout import Layout
 from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
 from bench_comparison.populations import Task
@@ -230,6 +231,9 @@ def _recommended(
     equal_rows = [row for row in rows if row["group"] == "equal"]
     candidates = [row for row in (first, *equal_rows) if np.isfinite(layout.seconds[row["method"]])]
     fastest = min(candidates, key=lambda row: layout.seconds[row["method"]], default=None)
+    simplest = min(
+        (first, *equal_rows), key=lambda row: (SIMPLEST.index(row["kind"]), _or_most(layout.seconds[row["method"]]))
+    )
     others = [points[1:, columns[row["name"]]] for row in rows[1:]]
     behind = np.max(others, axis=0) - points[1:, columns[first["name"]]] if others else np.zeros(len(points) - 1)
     return {
@@ -246,4 +250,9 @@ def _recommended(
         ],
         "open": [row["name"] for row in rows if row["group"] == "open"],
         "fastest": None if fastest is None else fastest["name"],
+        "simplest": simplest["name"],
     }
+
+
+def _or_most(seconds: float) -> float:
+    return seconds if np.isfinite(seconds) else float("inf")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from bench_leaderboard import cells_of, default_quality
+from bench_leaderboard import default_quality
 from bench_records import Records, is_over_limit
 
 from bench_comparison.budgets import Answers, answers_of
@@ -104,10 +104,9 @@ def _answers(
     methods: Sequence[str] = (),
     cost: str | None = "cost",
 ) -> Iterator[tuple[Answers, Task]]:
-    cells = cells_of(records)
     why = _lacking(records)
     for place in suite.grids:
-        cell = cells.get(place)
+        cell = records.cells.get(place)
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is None or quality is None or (datasets and place[0] not in datasets):
             continue

@@ -81,6 +81,18 @@ class Records:
         return {name: json.loads(info["trial"]) for name, info in self.infos.items() if info["trial"]}
 
     @cached_property
+    def cells(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """(data set, cost scheme) → its done policies, and the empty policy of every family; see `complete`."""
+        from bench_records.completing import complete
+
+        frame = complete(self)
+        if frame.empty:
+            return {}
+        frame = frame.drop(columns=["label", "details", "status"])
+        groups = frame.groupby(["dataset", "costs"], sort=False).indices
+        return {(str(dataset), str(costs)): frame.take(rows) for (dataset, costs), rows in groups.items()}
+
+    @cached_property
     def done(self) -> set[str]:
         """Names of the trials that are done."""
         frame = self.policies

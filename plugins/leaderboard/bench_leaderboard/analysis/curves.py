@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import EMPTY, Records, complete
+from bench_records import EMPTY, Records
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from bench_core.suites import Suite
 
-__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "cells_of", "curves_of", "has_band", "panel_of", "points_of"]
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "curves_of", "has_band", "panel_of", "points_of"]
 
 LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
@@ -129,10 +129,9 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     Args:
         reference: see `Panel`; on data sets where it did not run the best stands for it.
     """
-    cells = cells_of(records)
     panels = []
     for dataset, costs in suite.grids:
-        cell = cells.get((dataset, costs))
+        cell = records.cells.get((dataset, costs))
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is not None and quality is not None:
             drawn_from = suite.drawn_from(dataset)
@@ -142,19 +141,6 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
             if panel is not None:
                 panels.append(panel)
     return panels
-
-
-def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    """(data set, cost scheme) → its done policies, and the empty policy of every family."""
-    done = complete(records)
-    if done.empty:
-        return {}
-    groups = done.groupby(["dataset", "costs"], sort=False).indices
-    cells = {}
-    for key, rows in groups.items():
-        dataset, costs = str(key[0]), str(key[1])  # type: ignore[index]
-        cells[dataset, costs] = done.take(np.asarray(rows))
-    return cells
 
 
 def panel_of(
@@ -170,7 +156,7 @@ def panel_of(
 
     Args:
         records: the suite's records.
-        cell: done policies of one data set under one cost scheme, from `cells_of`.
+        cell: done policies of one data set under one cost scheme, from `Records.cells`.
         methods: what to draw, in order.
         quality: the vertical axis.
         cost: the horizontal axis; see `bench_leaderboard.analysis.quality.cost_shares`.

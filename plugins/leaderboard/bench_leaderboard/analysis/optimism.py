@@ -15,7 +15,6 @@ from statistics import stdev
 from bench_records import EMPTY
 
 from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.curves import cells_of
 from bench_leaderboard.analysis.quality import default_quality
 
 __all__ = ["Optimism", "optimism"]
@@ -55,7 +54,7 @@ def optimism(analysed: Analysed) -> Sequence[Optimism]:
     found: dict[str, dict[str, list[float]]] = {}
     counts: dict[str, dict[str, list[float]]] = {}
     unchosen: dict[str, dict[str, list[float]]] = {}
-    for (dataset, _), cell in cells_of(records).items():
+    for (dataset, _), cell in records.cells.items():
         own = cell[~cell[EMPTY].to_numpy(dtype=bool)]
         quality = default_quality(suite, records, own)
         if quality is None or not quality.percent:

@@ -11,7 +11,7 @@ from pydantic import model_validator
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Suite
 from bench_leaderboard.analysis.assignments import usage_of
-from bench_leaderboard.analysis.curves import Panel, cells_of, panel_of
+from bench_leaderboard.analysis.curves import Panel, panel_of
 from bench_leaderboard.analysis.policies import by_policy, quantity_metric
 from bench_leaderboard.analysis.quality import default_quality, quality_named
 from bench_leaderboard.analysis.series import mean_series
@@ -62,7 +62,7 @@ class Curve(FigureKind):
     def build(self, builder: FigureBuilder, entry: CurveEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
 
-        cells = cells_of(builder.records)
+        cells = builder.records.cells
         figures = []
         for place in builder.places(entry):
             cell = cells.get(place)

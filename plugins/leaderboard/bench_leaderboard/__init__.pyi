@@ -3,7 +3,6 @@ from .analysis.assignments import feature_classes as feature_classes
 from .analysis.cells import Cells as Cells
 from .analysis.curves import Curve as Curve
 from .analysis.curves import Panel as Panel
-from .analysis.curves import cells_of as cells_of
 from .analysis.curves import curves_of as curves_of
 from .analysis.curves import has_band as has_band
 from .analysis.curves import points_of as points_of
@@ -56,6 +55,7 @@ from .render.markdown import slug as slug
 from .render.markdown import table as table
 from .render.markdown import text as text
 from .render.page_figures import figures_of as figures_of
+from .render.splits import splits_so_far as splits_so_far
 from .render.tables import head_of as head_of
 from .render.tables import marked as marked
 from .render.templates import rendered as rendered

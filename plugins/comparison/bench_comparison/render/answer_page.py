@@ -21,12 +21,13 @@ _SHOWN = 12
 """Names in a cell of a table."""
 
 
-def render_answer(suite: Suite, answer: JsonObject) -> str:
+def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
     """The page of all tables.
 
     Args:
         suite: of the answer.
         answer: from `bench_comparison.question.loss_answer`.
+        splits: how many have been run, from `bench_leaderboard.splits_so_far`.
     """
     page = rendered(
         "answer",
@@ -35,6 +36,7 @@ def render_answer(suite: Suite, answer: JsonObject) -> str:
         name=suite.name,
         draws=f"{answer['draws']:,}",
         simplest=", ".join(SIMPLEST),
+        splits=splits,
         findings=said(answer["findings"]),
         unknown=[text(line) for line in answer["unknown"]],
         views=[_view(view, answer) for view in answer["views"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_leaderboard import FrontPart, ended_trials, rendered, text, trials_done
+from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, text, trials_done
 
 from bench_comparison.findings import NAMED, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
@@ -44,6 +44,7 @@ def _answer(description: JsonObject, several: bool) -> str:
         "name": description["name"],
         "suffix": f" {text(description['title'])}" if several else "",
         "view": view,
+        "splits": splits_so_far((row["dataset"], row["done"], row["expected"]) for row in description["rows"]),
         "progress": _progress(description),
         "why": text(" ".join(answer["unknown"])),
     }

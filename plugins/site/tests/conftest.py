@@ -47,9 +47,13 @@ name = "LASSO"
 parameters = { step = 10.0 }
 
 [[methods]]
+use = "majority"
+
+[[methods]]
 use = "single-stage"
 
 [comparison]
+fallback = "majority"
 """
 
 

@@ -86,7 +86,7 @@ def answers(suite: Path, folder: Path) -> pd.DataFrame:
     """A row per data set and method: accuracy at each budget, and the number of policies of a family."""
     from bench_comparison.budgets import answers_of
     from bench_leaderboard import default_quality
-    from bench_records import EMPTY, records_of
+    from bench_records import EMPTY, cells_of, records_of
 
     from bench_core import DataContext
     from bench_core.records import Store
@@ -97,7 +97,7 @@ def answers(suite: Path, folder: Path) -> pd.DataFrame:
     context = DataContext(cache=folder / "cache")
     records = records_of(SuiteSession(read, registry, Store(folder / "store"), folder / "none", context))
     rows = []
-    for (dataset, _), cell in records.cells.items():
+    for (dataset, _), cell in cells_of(records).items():
         quality = default_quality(read, records, cell)
         found = answers_of(records, cell, read.methods_on(dataset), quality, BUDGETS)
         own = cell[~cell[EMPTY].to_numpy(dtype=bool)]

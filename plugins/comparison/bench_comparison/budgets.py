@@ -153,7 +153,7 @@ def answers_of(
 
     Args:
         records: the suite's records.
-        cell: done policies, from `bench_records.Records.cells`.
+        cell: done policies, from `bench_records.cells_of`.
         methods: names, in order.
         quality: what is wanted.
         budgets: ascending.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from bench_leaderboard import default_quality
-from bench_records import Records, is_over_limit
+from bench_records import Records, cells_of, is_over_limit
 
 from bench_comparison.budgets import Answers, answers_of
 from bench_comparison.schema import ComparisonEntry, Prices, UseEntry
@@ -106,7 +106,7 @@ def _answers(
 ) -> Iterator[tuple[Answers, Task]]:
     why = _lacking(records)
     for place in suite.grids:
-        cell = records.cells.get(place)
+        cell = cells_of(records).get(place)
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is None or quality is None or (datasets and place[0] not in datasets):
             continue

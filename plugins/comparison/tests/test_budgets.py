@@ -13,6 +13,7 @@ from bench_comparison.populations import comparison_of
 from bench_comparison.render.budgets import render_rows
 from bench_comparison.steps import NONE, Steps
 from bench_leaderboard.analysis.quality import quality_named
+from bench_records import cells_of
 from bench_records.records import Records, tabulate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +44,7 @@ def told(families: Mapping[tuple[str, int], Family], metric: str = "accuracy") -
 
 
 def asked(records: Records, methods: Sequence[str], budgets: Sequence[float], **more: Any) -> Answers:
-    (cell,) = records.cells.values()
+    (cell,) = cells_of(records).values()
     answers = answers_of(records, cell, methods, more.pop("quality", ACCURACY), budgets, **more)
     assert answers is not None
     return answers

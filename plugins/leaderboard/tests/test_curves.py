@@ -11,6 +11,7 @@ import pytest
 from bench_leaderboard.analysis.curves import LEVELS, Curve, Panel, curves_of, panel_of
 from bench_leaderboard.analysis.fronts import hull
 from bench_leaderboard.analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
+from bench_records import cells_of
 from bench_records.records import Records
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def records_of(families: dict[str, list[list[Policy]]], metric: str = "accuracy"
 def panel(
     records: Records, quality: Quality | str = "accuracy", reference: str | None = None, cost: str = "cost"
 ) -> Panel:
-    (cell,) = records.cells.values()
+    (cell,) = cells_of(records).values()
     chosen = quality_named(quality, METRICS) if isinstance(quality, str) else quality
     found = panel_of(records, cell, list(dict.fromkeys(cell["method"])), chosen, cost, reference)
     assert found is not None
@@ -217,7 +218,7 @@ def test_another_cost_is_a_share_of_the_largest() -> None:
 
 def test_right_answers_are_coverage_times_accuracy() -> None:
     records = made_up_records(["Heart"], ["GM*"], seeds=2)
-    cell = records.cells["Heart", "uniform"]
+    cell = cells_of(records)["Heart", "uniform"]
     product = cell["test.coverage"] * cell["test.conclusive-accuracy"]
     assert RIGHT_ANSWERS.values(cell, "test").tolist() == product.tolist()
     assert default_quality(made_up_suite(["Heart"], ["GM*"]), records, cell) is RIGHT_ANSWERS

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bench_core import Metric, canonical_json
 from bench_core.records import Store, stored_records
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
+
+T = TypeVar("T")
 
 KEY = ["dataset", "costs", "method", "seed"]
 """The columns that identify a row of a table before selection: the trials of a grid share them."""
@@ -64,6 +66,14 @@ class Records:
     infos: dict[str, dict[str, Any]]
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, name: str, compute: Callable[[Records], T]) -> T:
+        """What a function gives of these records; it is computed at the first call with this name."""
+        if name not in self._kept:
+            self._kept[name] = compute(self)
+        kept: T = self._kept[name]
+        return kept
 
     def same_results(self, other: Records) -> bool:
         """Whether the trials' information was taken from ``other``, all of it, and the tables are equal.
@@ -79,18 +89,6 @@ class Records:
     def identities(self) -> dict[str, dict[str, Any]]:
         """Trial name → what determined it, parsed."""
         return {name: json.loads(info["trial"]) for name, info in self.infos.items() if info["trial"]}
-
-    @cached_property
-    def cells(self) -> dict[tuple[str, str], pd.DataFrame]:
-        """(data set, cost scheme) → its done policies, and the empty policy of every family; see `complete`."""
-        from bench_records.completing import complete
-
-        frame = complete(self)
-        if frame.empty:
-            return {}
-        frame = frame.drop(columns=["label", "details", "status"])
-        groups = frame.groupby(["dataset", "costs"], sort=False).indices
-        return {(str(dataset), str(costs)): frame.take(rows) for (dataset, costs), rows in groups.items()}
 
     @cached_property
     def done(self) -> set[str]:

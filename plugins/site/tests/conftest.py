@@ -26,7 +26,6 @@ source = "Nobody, Nothing, 2026"
 
 [protocol]
 seeds = 5
-threshold = 0.6
 
 [[datasets]]
 use = "blobs"

@@ -194,7 +194,7 @@ def test_the_controls_of_the_live_picture_change_it(browser: Any, site: Path, wi
     choose(browser, "Data", "more than 30 features")
     assert browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text == "No data set is of this kind"
     choose(browser, "Data", "any size")
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best > li")) == 3
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best > li")) == 4
     assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best li li")) == 4
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert faults(browser) == []

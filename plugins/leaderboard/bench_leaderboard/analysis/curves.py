@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import EMPTY, Records
+from bench_records import EMPTY, Records, cells_of
 from numpy.typing import NDArray
 
 from bench_leaderboard.analysis.fronts import hypervolume, non_dominated, step_front
@@ -131,7 +131,7 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     """
     panels = []
     for dataset, costs in suite.grids:
-        cell = records.cells.get((dataset, costs))
+        cell = cells_of(records).get((dataset, costs))
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is not None and quality is not None:
             drawn_from = suite.drawn_from(dataset)
@@ -156,7 +156,7 @@ def panel_of(
 
     Args:
         records: the suite's records.
-        cell: done policies of one data set under one cost scheme, from `Records.cells`.
+        cell: done policies of one data set under one cost scheme, from `bench_records.cells_of`.
         methods: what to draw, in order.
         quality: the vertical axis.
         cost: the horizontal axis; see `bench_leaderboard.analysis.quality.cost_shares`.

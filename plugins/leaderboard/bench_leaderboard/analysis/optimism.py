@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import stdev
 
-from bench_records import EMPTY
+from bench_records import EMPTY, cells_of
 
 from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.analysis.quality import default_quality
@@ -54,7 +54,7 @@ def optimism(analysed: Analysed) -> Sequence[Optimism]:
     found: dict[str, dict[str, list[float]]] = {}
     counts: dict[str, dict[str, list[float]]] = {}
     unchosen: dict[str, dict[str, list[float]]] = {}
-    for (dataset, _), cell in records.cells.items():
+    for (dataset, _), cell in cells_of(records).items():
         own = cell[~cell[EMPTY].to_numpy(dtype=bool)]
         quality = default_quality(suite, records, own)
         if quality is None or not quality.percent:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from bench_records import cells_of
 from pydantic import model_validator
 
 from bench_core import Metric, RequestError, did_you_mean
@@ -62,7 +63,7 @@ class Curve(FigureKind):
     def build(self, builder: FigureBuilder, entry: CurveEntry, stem: str) -> list[Figure]:
         from bench_leaderboard.render.figures.cost_quality import cost_quality_figure
 
-        cells = builder.records.cells
+        cells = cells_of(builder.records)
         figures = []
         for place in builder.places(entry):
             cell = cells.get(place)

@@ -38,7 +38,7 @@ window.benchChart = (() => {
   }
 
   // spec: x, y (titles), lines [{name, title, page, kind, points [[x, y, range or null]], bold}], first (names), log, step, at,
-  // level, bound (ends of intervals beyond are cut off), groups (methods to add stand under their kinds), unit, changed.
+  // level, bound (ends of intervals beyond are cut off), groups (methods to add stand under their kinds), unit, ticks, changed.
   function chart(place, spec) {
     const state = { log: spec.log ?? false, shown: [...spec.first], pointed: null };
     const bar = element("div", { className: "bench-filters" });
@@ -132,7 +132,7 @@ window.benchChart = (() => {
         root.append(svg("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "bench-grid" }));
         root.append(svg("text", { x: left - 6, y: py(tick) + 4, "text-anchor": "end" }, short(tick)));
       }
-      const ticks = ticksOf(xRange, state.log);
+      const ticks = state.log && spec.ticks ? spec.ticks : ticksOf(xRange, state.log);
       const every = Math.max(1, Math.ceil((ticks.length * 42) / (width - left - right)));
       ticks.forEach((tick, at) => {
         if (at % every === 0) root.append(svg("text", { x: px(tick), y: height - bottom + 18, "text-anchor": "middle" }, short(tick)));

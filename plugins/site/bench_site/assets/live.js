@@ -124,7 +124,7 @@ window.benchLive = (() => {
       const share = data.budgets[budget];
       said.textContent = ` ${share} % of the price`;
       heading.textContent = !families ? "No data set is of this kind" : lead ? `At ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
-      note.textContent = `${families} data sets, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
+      note.textContent = `${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
         + "methods with all features (dashed). A kind stands on each data set for the method of it that is best on all others. "
         + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
         + "Left out: what is missing on more than half of these data sets.";
@@ -133,7 +133,7 @@ window.benchLive = (() => {
       } else {
         const first = [...shown, ...lines.filter((line) => !line.method && line.title !== EVERYTHING).map((line) => line.name)];
         drawn = window.benchChart(figure, { x: "Budget, % of the price of all features", y: "Quality, chance-corrected", lines, up, unit: "budget",
-          first: first.filter((name) => lines.some((line) => line.name === name)), log: true, step: false, at: share, level: 100, end: 100,
+          first: first.filter((name) => lines.some((line) => line.name === name)), log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
           bound: BOUND, groups: true, changed: () => drawList(linesNow().lines) });
       }
       drawList(lines);

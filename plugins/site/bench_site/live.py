@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bench_leaderboard import splits_so_far
+
 from bench_site.sources import Published
 
 __all__ = ["live_data"]
@@ -22,11 +24,11 @@ def live_data(suite: Published, pages: Mapping[str, str]) -> dict[str, Any]:
         pages: method → address of its page from the site's root.
 
     Returns:
-        ``budgets``: in percent of the price; ``kinds``: name, what its methods do; ``methods``: name, page and kind;
-        ``views``: for each task and kind of prices ``families``, ``recommended`` (kind and method at each budget, or
-        null), and for kinds and methods their place → [mean, low, high] at each budget; ``sets``: for each data set and
-        cost scheme its name, family, kind of prices, task, features, rows, and the qualities of ``methods`` and
-        ``kinds``, at each budget, null where it is missing.
+        ``splits``: how many have been run, if not all; ``budgets``: in percent of the price; ``kinds``: name, what its
+        methods do; ``methods``: name, page and kind; ``views``: for each task and kind of prices ``families``,
+        ``recommended`` (kind and method at each budget, or null), and for kinds and methods their place → [mean, low,
+        high] at each budget; ``sets``: for each data set and cost scheme its name, family, kind of prices, task,
+        features, rows, and the qualities of ``methods`` and ``kinds``, at each budget, null where it is missing.
     """
     answer, scale = suite.description.get("losses") or {}, suite.description.get("scale") or {}
     if not scale.get("sets"):
@@ -43,6 +45,7 @@ def live_data(suite: Published, pages: Mapping[str, str]) -> dict[str, Any]:
         for one in scale["sets"]
     ]
     return {
+        "splits": splits_so_far((row["dataset"], row["done"], row["expected"]) for row in suite.description["rows"]),
         "budgets": [round(100 * budget, 1) for budget in scale["budgets"]],
         "kinds": [{"name": name, "read": read.get(name, "")} for name in scale["kinds"]],
         "methods": [

@@ -123,8 +123,8 @@ window.benchLive = (() => {
       const families = new Set(sets.map((one) => one.family)).size;
       const share = data.budgets[budget];
       said.textContent = ` ${share} % of the price`;
-      heading.textContent = !families ? "No data set is of this kind" : lead ? `At ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
-      note.textContent = `${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
+      heading.textContent = !families ? "No data set is of this kind" : lead ? `Recommended at ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
+      note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
         + "methods with all features (dashed). A kind stands on each data set for the method of it that is best on all others. "
         + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
         + "Left out: what is missing on more than half of these data sets.";

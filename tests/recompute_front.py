@@ -150,7 +150,7 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
                 "up to 1,000 rows": sum(rows_of.values()) <= 1000,
                 "more than 1,000 rows": sum(rows_of.values()) > 1000,
             }
-            facts |= {"dataset": dataset, "family": family, "points": gains.mean(), "values": values}
+            facts |= {"dataset": dataset, "costs": costs, "family": family, "points": gains.mean(), "values": values}
             cells.append(facts)
     return cells
 
@@ -304,7 +304,8 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         }
         for b, budget in enumerate(budgets)
     ]
-    return {"steps": steps, "dynamic": found, "families": len(names)}
+    sets = [{"place": [c["dataset"], c["costs"]], "methods": c["values"].mean(axis=1).tolist()} for c in cells]
+    return {"steps": steps, "dynamic": found, "families": len(names), "sets": sets}
 
 
 def fits(folder: Path, methods: list[str]) -> dict[str, float]:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from bench_analysis.analysed import Analysed
 from bench_comparison.draws import without_spread
 from bench_comparison.question import answer_once, scale_once
 from bench_comparison.render.answer_page import render_answer
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from bench_leaderboard.analysis.analysed import Analysed
+from bench_analysis.analysed import Analysed
 from bench_leaderboard.render.timings import render_timings
 from bench_records.records import tabulate
 from hypothesis import given

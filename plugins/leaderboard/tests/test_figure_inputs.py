@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from bench_leaderboard.analysis.analysed import Analysed
+from bench_analysis.analysed import Analysed
 from bench_leaderboard.publish import check
 from bench_leaderboard.render.figure_inputs import FIGURES, inputs_of
 from bench_leaderboard.render.page_figures import figures_of

@@ -2,7 +2,6 @@ from .committed import Committed as Committed
 from .committed import published as published
 from .committed import records_of as records_of
 from .completing import EMPTY as EMPTY
-from .completing import cells_of as cells_of
 from .completing import complete as complete
 from .exports import RECORDS as RECORDS
 from .exports import export_files as export_files

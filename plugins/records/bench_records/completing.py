@@ -17,7 +17,7 @@ from bench_records.records import KEY, Records
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EMPTY", "cells_of", "complete"]
+__all__ = ["EMPTY", "complete"]
 
 EMPTY = "empty"
 """The column of a completed table that says which rows were added."""
@@ -55,25 +55,6 @@ def complete(records: Records) -> pd.DataFrame:
     filled = table.take(setting.map(places).to_numpy(dtype=np.int64)).set_axis(last.index)
     added = last.assign(policy=last["policy"] + 1, label="empty policy", details="{}", budget=np.nan, **filled)
     return pd.concat([done.assign(**{EMPTY: False}), added.assign(**{EMPTY: True})], ignore_index=True)
-
-
-def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    """(data set, cost scheme) → its done policies, and the empty policy of every family; computed once."""
-    return records.once("cells", _cells)
-
-
-def _cells(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    import numpy as np
-
-    frame = complete(records)
-    if frame.empty:
-        return {}
-    frame = frame.drop(columns=["label", "details", "status"])
-    cells = {}
-    for key, rows in frame.groupby(["dataset", "costs"], sort=False).indices.items():
-        dataset, costs = str(key[0]), str(key[1])  # type: ignore[index]
-        cells[dataset, costs] = frame.take(np.asarray(rows))
-    return cells
 
 
 def _setting(identity: Mapping[str, Any]) -> str:

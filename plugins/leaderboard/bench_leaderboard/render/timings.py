@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from bench_analysis import Analysed
+
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.render.markdown import plain_number, text
 from bench_leaderboard.render.provenance import processors
 from bench_leaderboard.render.templates import rendered

@@ -141,7 +141,8 @@ def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path, seeds
         for setting in others:
             found = compare_runs(suite.stem, scratch / first, scratch / setting)
             pages = compare_pages(suite.stem, scratch / first, scratch / setting)
-            same = _bench(setting, scratch, "leaderboard", suite, "--check", "--store", scratch / "none", of=first)
+            again = ["leaderboard", suite, "--check", "--figures", "--store", scratch / "none"]
+            same = _bench(setting, scratch, *again, of=first)
             wrong += bool(found.names) + bool(same)
             print(f"{suite.stem}, {setting} against {first}:")
             print(f"  names and data: {len(found.names)} differ")

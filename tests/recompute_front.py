@@ -21,6 +21,10 @@ import pandas as pd
 
 TOLERANCE, BAND, DRAWS, SEED, FEW, SURE = 0.1, 0.01, 1000, 0xA115, 5, 0.8
 REFERENCES = ("single-stage", "lightgbm")
+SIMPLEST = (
+    "everything or nothing", "fixed subset", "trees", "cascades", "boosting", "forests", "early stopping", "look-ahead",
+    "neural", "other",
+)  # fmt: skip
 COLUMNS = ["accuracy", "cost-share"]
 
 
@@ -121,7 +125,10 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
             drawn = entry.get("split", suite["protocol"]["split"]).get("drawn_from")
             learn = drawn - rows_of["test"] if isinstance(drawn, int) else rows_of["train"] + rows_of["validation"]
             shared = 0.0 if split["kind"] == "given" else rows_of["test"] / learn
-            margin = t_975(len(seeds) - 1) * math.sqrt(gains.var(ddof=1) * (1 / len(seeds) + shared))
+            if len(seeds) == 1:
+                margin = 1 / math.sqrt(rows_of["test"])
+            else:
+                margin = t_975(len(seeds) - 1) * math.sqrt(gains.var(ddof=1) * (1 / len(seeds) + shared))
             if not gains.mean() - margin > 0:
                 continue
             failed = set(lost.loc[(lost["dataset"] == dataset) & (lost["costs"] == costs), "method"])
@@ -143,7 +150,7 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
                 "up to 1,000 rows": sum(rows_of.values()) <= 1000,
                 "more than 1,000 rows": sum(rows_of.values()) > 1000,
             }
-            facts |= {"dataset": dataset, "family": family, "points": gains.mean(), "values": values}
+            facts |= {"dataset": dataset, "costs": costs, "family": family, "points": gains.mean(), "values": values}
             cells.append(facts)
     return cells
 
@@ -269,7 +276,11 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
             if name != best and 1 - better - worse >= max(better, worse):
                 step["equal"][name] = 1 - better - worse
         near = [best, *step["equal"]]
-        step["fastest"] = min(near, key=lambda name: seconds[methods[rows[name]["take"]]])
+        taken = {name: methods[rows[name]["take"]] for name in near}
+        step["fastest"] = min(near, key=lambda name: seconds[taken[name]])
+        step["simplest"] = min(
+            near, key=lambda name: (SIMPLEST.index(places[taken[name]]["kind"]), seconds[taken[name]])
+        )
         steps.append(step)
     gaps = [d[:, [-2]] - d[:, [-1]] for d in drawn]
     duel = stretched(pooled(averaged(gaps, families, datasets), 1, over), len(names))[:, 0]
@@ -293,7 +304,8 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         }
         for b, budget in enumerate(budgets)
     ]
-    return {"steps": steps, "dynamic": found, "families": len(names)}
+    sets = [{"place": [c["dataset"], c["costs"]], "methods": c["values"].mean(axis=1).tolist()} for c in cells]
+    return {"steps": steps, "dynamic": found, "families": len(names), "sets": sets}
 
 
 def fits(folder: Path, methods: list[str]) -> dict[str, float]:

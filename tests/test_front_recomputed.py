@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -58,7 +59,7 @@ def test_the_table_of_the_front_page(numbers: dict[str, Any]) -> None:
         assert row[4] == "none" if not near else len(near) == len(named) or row[4].endswith(f"and {len(near) - 3} more")
         for name in named[:3]:
             assert name in near or name == "none"
-        assert row[5] == (step["fastest"] if near else "")
+        assert row[5] == (f"{step['fastest']} · {step['simplest']}" if near else "")
     assert f"over {numbers['families']} data sets" in page
 
 
@@ -87,6 +88,15 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
             assert shown[title]["ahead"] == pytest.approx(ahead, abs=2e-3)
         assert told["better"] == pytest.approx(found["better"], abs=2e-3)
         assert told["worse"] == pytest.approx(found["worse"], abs=2e-3)
+
+
+def test_the_qualities_behind_the_live_picture(numbers: dict[str, Any]) -> None:
+    scale = json.loads((FOLDER / "scale.json").read_text(encoding="utf-8"))
+    mine = {(one["dataset"], one["costs"]): one["methods"] for one in scale["sets"] if one["task"] == "classification"}
+    assert mine.keys() == {tuple(one["place"]) for one in numbers["sets"]}
+    for one in numbers["sets"]:
+        for told, found in zip(mine[tuple(one["place"])], one["methods"], strict=True):
+            assert told is None if math.isnan(found[0]) else told == pytest.approx(found, abs=1e-4)
 
 
 def test_the_lines_of_the_picture(numbers: dict[str, Any]) -> None:

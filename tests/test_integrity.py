@@ -363,19 +363,6 @@ def test_an_export_is_read_whatever_the_order_of_its_rows_and_columns(tmp_path: 
     assert (again.infos, again.runs, again.definitions) == (first.infos, first.runs, first.definitions)
 
 
-def test_an_export_of_one_file_for_all_methods_is_read_as_well(tmp_path: Path) -> None:
-    exported(tmp_path)
-    first = read_export(tmp_path)
-    for part in (RECORDS, RUNS):
-        pd.concat(map(pd.read_parquet, export_files(tmp_path, part))).to_parquet(tmp_path / f"{part}.parquet")
-        shutil.rmtree(tmp_path / part)
-    again = read_export(tmp_path)
-    assert first is not None
-    assert again is not None
-    pd.testing.assert_frame_equal(again.policies[first.policies.columns], first.policies)
-    assert (again.infos, again.runs, again.definitions) == (first.infos, first.runs, first.definitions)
-
-
 def test_records_of_a_method_in_two_files_are_refused(tmp_path: Path) -> None:
     exported(tmp_path)
     shutil.copy(tmp_path / RECORDS / "good.parquet", tmp_path / RECORDS / "other.parquet")

@@ -65,7 +65,7 @@ def measure(count: int, wanted: int) -> None:
             *write_export(table, Path()).values(),
             described,
             render_page(analysed).encode(),
-            render_timings(suite, table).encode(),
+            render_timings(analysed).encode(),
             render_front([json.loads(described)]).encode(),
         ]
         if not turn:

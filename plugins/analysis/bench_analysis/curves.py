@@ -130,10 +130,9 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     Args:
         reference: see `Panel`; on data sets where it did not run the best stands for it.
     """
-    cells = cells_of(records)
     panels = []
     for dataset, costs in suite.grids:
-        cell = cells.get((dataset, costs))
+        cell = cells_of(records).get((dataset, costs))
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is not None and quality is not None:
             drawn_from = suite.drawn_from(dataset)

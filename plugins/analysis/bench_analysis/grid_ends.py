@@ -51,15 +51,17 @@ def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
     if not len(chosen):
         return []
     searched = _searched(records)
+    names, detailed = chosen["name"].tolist(), chosen["details"].tolist()
     ends = []
     for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
         dataset, costs, method = key
         rows = cells.rows(dataset, costs, method)
         at_ends: dict[str, list[tuple[bool, bool]]] = {}
         grids: dict[str, tuple[float, ...]] = {}
-        for name, details in chosen.iloc[rows][["name", "details"]].itertuples(index=False):
+        for row in rows:
+            name = names[row]
             parameters = records.identities[name]["method"]["parameters"]
-            reported = {**records.infos[name]["diagnostics"], **json.loads(details)}
+            reported = {**records.infos[name]["diagnostics"], **json.loads(detailed[row])}
             for parameter, grid in {**_automatic(records.infos[name]["diagnostics"]), **searched[key]}.items():
                 value = parameters.get(parameter) if isinstance(parameters.get(parameter), float | int) else None
                 value = reported.get(_singular(parameter)) if value is None else value

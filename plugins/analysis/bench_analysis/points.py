@@ -17,10 +17,15 @@ __all__ = ["cells_of", "points_of"]
 
 
 def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
-    """(data set, cost scheme) → its done policies, and the empty policy of every family."""
+    """(data set, cost scheme) → its done policies, and the empty policy of every family; computed once."""
+    return records.once("cells", _cells)
+
+
+def _cells(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
     done = complete(records)
     if done.empty:
         return {}
+    done = done.drop(columns=["label", "details", "status"])
     groups = done.groupby(["dataset", "costs"], sort=False).indices
     cells = {}
     for key, rows in groups.items():

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_comparison.budgets import Answers, relative
-from bench_comparison.resampling import Interval, finite, interval_of, intervals_of, mean_of, resampled, rounded
+from bench_comparison.resampling import Interval, finite, intervals_by, mean_of, resampled, rounded
 from bench_comparison.statistics import Friedman, critical_difference, friedman
 
 __all__ = ["LEAST_SHARE", "Compared", "compare", "shared_set", "split_ranks"]
@@ -147,13 +147,13 @@ def compare(
     table = np.array([_dataset_ranks(places[d], ranked, budget) for d in shared]).reshape(len(shared), len(ranked))
     quality = {(m, d): _relative(places[d], m, budget) for m in methods for d in every if status[m, d] == "ranked"}
     first = _first(table)
-    ranks = {m: interval_of(table[:, i]) for i, m in enumerate(ranked)}
+    ranks = intervals_by({m: table[:, i].tolist() for i, m in enumerate(ranked)})
     order = sorted(ranked, key=lambda m: (round(ranks[m].value, 9), methods.index(m)))
     return Compared(
         datasets=tuple(shared),
         every=tuple(every),
         ranks={m: ranks[m] for m in order},
-        relative={m: interval_of(finite([quality[m, d] for d in shared])) for m in order},
+        relative=intervals_by({m: finite([quality[m, d] for d in shared]) for m in order}),
         first={m: float(first[ranked.index(m)]) for m in order},
         leads={m: int((table[:, ranked.index(m)] <= table.min(axis=1) + 1e-9).sum()) for m in order},
         difference=critical_difference(len(ranked), len(shared)) if len(ranked) > 1 else float("nan"),
@@ -201,7 +201,7 @@ def _first(table: Numbers) -> Numbers:
 def _over_fixed(
     places: Mapping[str, Sequence[Answers]], status: Mapping[tuple[str, str], str], methods: Sequence[str], budget: int
 ) -> dict[str, Interval]:
-    intervals = {}
+    found = {}
     for method in methods:
         apart = []
         for dataset, some in places.items():
@@ -214,8 +214,8 @@ def _over_fixed(
                 gaps.append(mean_of(mine - relative(place.quality, fixed, place.full)))
             apart.append(mean_of(np.array(gaps)))
         if known := finite(apart):
-            intervals[method] = interval_of(known)
-    return intervals
+            found[method] = known
+    return intervals_by(found)
 
 
 def _wins(
@@ -237,24 +237,18 @@ def _wins(
         for i, a in enumerate(present):
             for j in range(i + 1, len(present)):
                 shares.setdefault((a, present[j]), []).append(float(rate[i, j]))
-    by_count: dict[int, list[tuple[str, str]]] = {}
-    for pair, pair_shares in shares.items():
-        by_count.setdefault(len(pair_shares), []).append(pair)
-    intervals: dict[tuple[str, str], Interval] = {}
-    for pairs in by_count.values():
-        intervals.update(zip(pairs, intervals_of(np.array([shares[pair] for pair in pairs]).T), strict=True))
-    return {pair: intervals[pair] for pair in shares}
+    return intervals_by(shares)
 
 
 def _over_fallback(
     quality: Mapping[tuple[str, str], float], methods: Sequence[str], every: Sequence[str], fallback: str
 ) -> dict[str, Interval]:
-    intervals = {}
+    found = {}
     for method in methods:
         pairs = [
             (quality[method, d], quality[fallback, d]) for d in every if {(method, d), (fallback, d)} <= set(quality)
         ]
         apart = finite([mine - theirs for mine, theirs in pairs])
         if apart and method != fallback:
-            intervals[method] = interval_of(apart)
-    return intervals
+            found[method] = apart
+    return intervals_by(found)

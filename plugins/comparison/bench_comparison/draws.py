@@ -15,6 +15,9 @@ vary less than a mean of n does: variance s²/(n + 1) with s² over n, where Stu
 the normal quantile. Deviations from the observed means are stretched by that ratio, for all methods alike. Simulation
 (tests/test_answer_coverage.py) gives the coverage.
 
+With one split there is nothing to draw within a data set. Draws over several data sets remain; of one data set with one
+split nothing is known of the spread, and its draws are NaN (`without_spread`).
+
 A method may be missing on some data sets. Its mean is then taken relative to the methods that have all of them: the
 weighted mean, over its own data sets, of its difference from their mean there, plus the weighted mean of theirs over
 all. So an easy data set that it lacks does not count against it, and few data sets give it a wide interval.
@@ -28,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DRAWS", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch"]
+__all__ = ["DRAWS", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch", "without_spread"]
 
 Numbers = NDArray[np.float64]
 
@@ -129,6 +132,18 @@ def draws_of(table: Table) -> Numbers:
     if rows > 1:
         means[1:] = means[0] + stretch(len(names)) * (means[1:] - means[0])
     return np.asarray(np.round(means, 10))
+
+
+def without_spread(draws: Numbers, families: Sequence[str], splits: Sequence[int]) -> Numbers:
+    """The draws, as NaN behind the observed one where they are of one family with one split, and so have no spread.
+
+    Args:
+        draws: from `draws_of`.
+        families, splits: of each cell.
+    """
+    if len(set(families)) > 1 or max(splits) > 1:
+        return draws
+    return np.concatenate([draws[:1], np.full_like(draws[1:], np.nan)])
 
 
 def _mean_of_units(cell: Numbers, units: NDArray[np.bool_]) -> Numbers:

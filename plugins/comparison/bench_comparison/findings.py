@@ -65,8 +65,8 @@ def _take(view: JsonObject) -> dict[str, Any]:
     at = listed([per_cent(step["budget"]) for step in mine])
     worst = max(step["recommended"]["loss"][0] for step in mine)
     return _finding(
-        f"At {at} of the full price, take {name}: it is the best or within a point of {view['metric']} of the best. "
-        f"Its expected loss is at most {per_cent(worst, 1)} of what all features bring.",
+        f"At {at} of the full price, take {name}: on average over data sets it is the best or within a point of "
+        f"{view['metric']} of the best. Its expected loss is at most {per_cent(worst, 1)} of what all features bring.",
         min(step["recommended"]["within"] for step in mine),
         "#recommended",
     )
@@ -152,11 +152,12 @@ def _whole(view: JsonObject) -> dict[str, Any] | None:
     recommended = step["recommended"]
     if not recommended or not recommended["equal"]:
         return None
-    equal = recommended["equal"]
+    equal, fastest = recommended["equal"], recommended["fastest"]
+    quick = f", {fastest} is trained the fastest of them" if fastest else ""
     return _finding(
         f"At {per_cent(step['budget'])} of the price the choice hardly matters: {len(equal)} other "
-        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}, "
-        f"and {recommended['fastest']} is trained the fastest of them.",
+        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}"
+        f"{quick}, and {recommended['simplest']} is the simplest.",
         min(one["probability"] for one in equal),
         "#recommended",
     )
@@ -176,7 +177,7 @@ def unknown(answer: JsonObject) -> list[str]:
         if recommended and recommended["open"]:
             said.append(
                 f"At {per_cent(step['budget'])} it is open whether {some(recommended['open'], NAMED)} are worse than "
-                f"{recommended['algorithm']} by more than a point, or equal."
+                f"{recommended['algorithm']} by more than a point on average over data sets, or equal."
             )
     if view["left_out"]:
         names = listed([one["name"] for one in view["left_out"]])

@@ -13,7 +13,7 @@ from bench_comparison.schema import ComparisonEntry
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["EMPTY", "EVERYTHING", "FIXED", "KINDS", "OTHER", "REFERENCES", "Kind", "Place", "places_of"]
+__all__ = ["EMPTY", "EVERYTHING", "FIXED", "KINDS", "OTHER", "REFERENCES", "SIMPLEST", "Kind", "Place", "places_of"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ KINDS = (
     Kind(EVERYTHING, "buys all features or, if they cost too much, none", dynamic=False),
     Kind(EMPTY, "buys nothing", dynamic=False),
 )
+
+SIMPLEST = (EVERYTHING, *(kind.name for kind in KINDS if kind.name not in (EVERYTHING, EMPTY, OTHER)), OTHER)
+"""The kinds by how much there is to explain of them, the simplest first: a classifier of all features needs nothing
+more, one of a fixed subset a list of features, a tree a path for each row; then come several models, and at last models
+of what the next feature brings. Within a kind, the method that is trained the fastest is the simplest."""
 
 _KINDS_OF = {
     FIXED: {

@@ -39,12 +39,14 @@ def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Num
 
 
 def beaten(means: Numbers, rivals: Sequence[bool]) -> Numbers:
-    """Probability that a unit has the best mean of the rivals, ties counting in parts; float64 (units,).
+    """Probability that a unit has the best mean of the rivals, ties in parts; float64 (units,), NaN without draws.
 
     Args:
         means: float64 (draws, units).
         rivals: whether a unit counts; others have 0.
     """
+    if np.isnan(means).all():
+        return np.full(means.shape[1], np.nan)
     filled = np.where(np.isnan(means) | ~np.asarray(rivals)[None], -np.inf, means)
     best = (filled == filled.max(axis=1, keepdims=True)) & np.isfinite(filled)
     return np.asarray((best / np.maximum(best.sum(axis=1, keepdims=True), 1)).sum(axis=0) / len(means))

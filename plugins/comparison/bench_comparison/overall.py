@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -116,7 +116,8 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     there = [grid for grid in every if any(row.done for row in grid.rows)]
     if len(there) < 2:
         return None
-    complete_sets = [grid for grid in there if _is_complete(grid, suite, there)]
+    on_all = set.intersection(*(set(suite.methods_on(grid.dataset)) for grid in there))
+    complete_sets = [grid for grid in there if _is_complete(grid, on_all)]
     first = complete_sets if len(complete_sets) >= 2 else there
     places = [(grid.dataset, grid.costs) for grid in first]
     overlaps = [grid.overlap for grid in first]
@@ -163,10 +164,9 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     )
 
 
-def _is_complete(grid: Grid, suite: Suite, there: Sequence[Grid]) -> bool:
+def _is_complete(grid: Grid, on_all: Set[str]) -> bool:
     """Whether every method that is run on all data sets has every seed on this one."""
-    run = {m for m in suite.method_names() if all(m in suite.methods_on(other.dataset) for other in there)}
-    return all(row.done == row.expected for row in grid.rows if row.method in run)
+    return all(row.done == row.expected for row in grid.rows if row.method in on_all)
 
 
 def compare_ranks(table: NDArray[np.float64], methods: list[str], metric: str, goal: str) -> Comparison:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from bench_analysis import Analysed
-from bench_leaderboard import FigureEntry, MetricsEntry, PagePart
+from bench_leaderboard import FigureEntry, MetricsEntry, PagePart, splits_so_far
 
 from bench_comparison.answer import answer_of
 from bench_comparison.findings import main_view
 from bench_comparison.overall import overall_of
 from bench_comparison.populations import comparison_of
-from bench_comparison.question import answer_once, compared_once
+from bench_comparison.question import answer_once, compared_once, scale_once
 from bench_comparison.render.answer_page import render_answer
 from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
 from bench_comparison.render.cross_dataset import overall_sections
@@ -46,12 +46,13 @@ def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
     if answer is None:
         return {}, {}
     comparison = answer_of(suite, records, entry, compares)
+    rows = ((grid.dataset, row.done, row.expected) for grid in analysed.tables for row in grid.rows)
     files = {
-        "answer.md": render_answer(suite, answer),
+        "answer.md": render_answer(suite, answer, splits_so_far(rows)),
         "budgets.md": render_budgets(suite, comparison),
         "budgets.csv": render_rows(suite, records, entry, compares),
         "wins.csv": render_wins(compares, entry.budgets),
     }
     if entry.absolute:
         files["absolute.csv"] = render_absolute(suite, records, entry)
-    return {"comparison": comparison, "losses": answer}, files
+    return {"comparison": comparison, "losses": answer, "scale": scale_once(analysed)}, files

@@ -104,10 +104,9 @@ def _answers(
     methods: Sequence[str] = (),
     cost: str | None = "cost",
 ) -> Iterator[tuple[Answers, Task]]:
-    cells = cells_of(records)
     why = _lacking(records)
     for place in suite.grids:
-        cell = cells.get(place)
+        cell = cells_of(records).get(place)
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is None or quality is None or (datasets and place[0] not in datasets):
             continue

@@ -18,12 +18,13 @@ from bench_comparison.losses import BAND
 from bench_comparison.populations import Population, Task, comparison_of
 from bench_comparison.scale import measured
 from bench_comparison.schema import ComparisonEntry
+from bench_comparison.sets import sets_of, unit_values
 from bench_comparison.views import task_views
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["answer_once", "compared_once", "loss_answer"]
+__all__ = ["answer_once", "compared_once", "loss_answer", "scale_once"]
 
 FORMAT = 1
 
@@ -40,11 +41,19 @@ def compared_once(analysed: Analysed) -> Compares:
 
 def answer_once(analysed: Analysed) -> dict[str, Any] | None:
     """The answer of a suite's records, computed once; None where the suite compares nothing, or has no record."""
+    return _both_once(analysed)[0]
 
-    def compute(of: Analysed) -> dict[str, Any] | None:
+
+def scale_once(analysed: Analysed) -> dict[str, Any] | None:
+    """Each data set on the scale of the answer, computed once with it."""
+    return _both_once(analysed)[1]
+
+
+def _both_once(analysed: Analysed) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    def compute(of: Analysed) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
         entry = comparison_of(of.suite)
         if entry is None or of.records.policies.empty:
-            return None
+            return None, None
         return loss_answer(of.suite, of.records, entry, [population for population, _ in compared_once(of)])
 
     return analysed.once("answer", compute)
@@ -52,21 +61,27 @@ def answer_once(analysed: Analysed) -> dict[str, Any] | None:
 
 def loss_answer(
     suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
-) -> dict[str, Any]:
-    """The answer as plain data. Numbers are rounded, so that they are the same on every machine.
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answer as plain data, and each data set on its scale. Numbers are rounded: the same on every machine.
 
     Returns:
+        The answer:
         ``budgets``; ``band``, ``draws``; ``kinds``; ``methods``; ``views``: for each task and kind of prices, from
         `bench_comparison.views.task_views`; ``findings`` and ``unknown``, from `bench_comparison.findings`. The
         qualities are on the scale of `bench_comparison.scale`; intervals are ``[value, low, high]``.
+        And ``budgets methods kinds`` (names) with ``sets``, from `bench_comparison.sets.sets_of`.
     """
     places = places_of(suite, entry)
     times = {method: _times(suite, records, method) for method in places}
     layout = Layout.of(places, {method: fit for method, (fit, _) in times.items()})
     cells = measured(suite, records, entry, populations)
-    views = []
+    views, sets = [], []
     for task in get_args(Task):
-        views += task_views(task, [cell for cell in cells if cell.task == task], layout, entry.budgets)
+        used = [cell for cell in cells if cell.task == task and cell.clear]
+        left_out = [cell for cell in cells if cell.task == task and not cell.clear]
+        values = unit_values(used, layout)
+        views += task_views(task, used, left_out, values, layout, entry.budgets)
+        sets += sets_of(used, values, layout)
     there = {place.kind for place in places.values()}
     answer = {
         "format": FORMAT,
@@ -91,7 +106,14 @@ def loss_answer(
         },
         "views": views,
     }
-    return answer | {"findings": findings(answer), "unknown": unknown(answer)}
+    scale = {
+        "format": FORMAT,
+        "budgets": list(entry.budgets),
+        "methods": list(layout.methods),
+        "kinds": [unit.name for unit in layout.kinds],
+        "sets": sets,
+    }
+    return answer | {"findings": findings(answer), "unknown": unknown(answer)}, scale
 
 
 def _times(suite: Suite, records: Records, method: str) -> tuple[float, float]:

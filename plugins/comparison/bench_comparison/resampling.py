@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RESAMPLES", "Interval", "finite", "interval_of", "intervals_of", "mean_of", "resampled", "rounded"]
+__all__ = ["RESAMPLES", "Interval", "finite", "intervals_by", "mean_of", "resampled", "rounded"]
 
 Numbers = NDArray[np.float64]
+K = TypeVar("K")
 
 RESAMPLES = 2000
 """Bootstrap resamples of the data sets."""
@@ -48,14 +50,6 @@ def resampled(values: Numbers) -> Numbers:
     return total / len(values)
 
 
-def interval_of(values: Sequence[float] | Numbers) -> Interval:
-    """Mean and interval of one number per data set."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if not len(numbers):
-        return Interval(float("nan"), float("nan"), float("nan"), 0)
-    return intervals_of(numbers[:, None])[0]
-
-
 def mean_of(values: Numbers) -> float:
     """Mean of the finite values, NaN where there is none."""
     known = values[np.isfinite(values)]
@@ -67,7 +61,7 @@ def finite(values: Sequence[float]) -> list[float]:
     return [value for value in values if np.isfinite(value)]
 
 
-def intervals_of(table: Numbers) -> list[Interval]:
+def _intervals(table: Numbers) -> list[Interval]:
     """The interval of every column of float64 (data sets, columns)."""
     count = len(table)
     means = np.add.accumulate(table, axis=0)[-1] / count
@@ -76,6 +70,19 @@ def intervals_of(table: Numbers) -> list[Interval]:
         ends = np.percentile(resampled(table), [2.5, 97.5], axis=0)
     columns = zip(means.tolist(), *ends.tolist(), strict=True)
     return [Interval(mean, low, high, count) for mean, low, high in columns]
+
+
+def intervals_by(values: Mapping[K, Sequence[float]]) -> dict[K, Interval]:
+    """The interval of each key's numbers, one per data set; those of equally many data sets are resampled together."""
+    by_count: dict[int, list[K]] = {}
+    for key, numbers in values.items():
+        by_count.setdefault(len(numbers), []).append(key)
+    found: dict[K, Interval] = {}
+    for count, keys in by_count.items():
+        table = np.array([values[key] for key in keys], dtype=np.float64).reshape(len(keys), count).T
+        none = Interval(float("nan"), float("nan"), float("nan"), 0)
+        found |= zip(keys, _intervals(table) if count else [none] * len(keys), strict=True)
+    return {key: found[key] for key in values}
 
 
 def rounded(values: Numbers) -> Numbers:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.draws import Table, draws_of
+from bench_comparison.draws import Table, draws_of, without_spread
 from bench_comparison.layout import Layout
 from bench_comparison.losses import interval, outcomes, plain
 from bench_comparison.scale import Measured
@@ -61,8 +61,14 @@ def row_by_row(
 
 def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int], b: int) -> dict[str, Any]:
     families, datasets = [cells[i].family for i in mine], [cells[i].dataset for i in mine]
-    quality = draws_of(Table([gaps[i][:, :, [b]] for i in mine], families, datasets, 1))[:, 0, 0]
-    points = draws_of(Table([cells[i].points * gaps[i][:, :, [b]] for i in mine], families, datasets, 1))[:, 0, 0]
+    splits = [len(cells[i].seeds) for i in mine]
+
+    def drawn(values: Sequence[Numbers]) -> Numbers:
+        draws = without_spread(draws_of(Table(values, families, datasets, 1)), families, splits)
+        return np.asarray(draws[:, 0, 0])
+
+    quality = drawn([gaps[i][:, :, [b]] for i in mine])
+    points = drawn([cells[i].points * gaps[i][:, :, [b]] for i in mine])
     better, equal, worse = outcomes(points[1:])
     return {
         "families": len(set(families)),
@@ -70,5 +76,5 @@ def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int]
         "better": plain(better),
         "equal": plain(equal),
         "worse": plain(worse),
-        "ahead": plain(float((quality[1:] > 0).mean())),
+        "ahead": None if np.isnan(quality).any() else plain(float((quality[1:] > 0).mean())),
     }

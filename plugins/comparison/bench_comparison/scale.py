@@ -4,6 +4,10 @@ The quality of a method on a split is (q − e) ÷ D: q its answer's quality, e 
 D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one split with
 a small gain does not count more than others. Less is better for a mean squared error, whose sign is turned.
 
+A data set counts where the reference is clearly better than the empty policy: where the 95 % interval of its gain over
+splits is above 0. One split has no such interval; then the gain has to be above 1/√n for n test rows, which is the 95 %
+margin of a share measured on n rows (of accuracy, of NDCG, of the variance that is explained).
+
 Every method has a number at every budget. Where it did not finish (it failed, or was over the time limit), and where
 its answer costs more than the budget on the test part by more than the suite's tolerance, the empty policy answers for
 it. Only where a method cannot be tried (*not applicable*) or was not run is it missing.
@@ -48,7 +52,8 @@ class Measured:
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
         points: what a quality of 1 is in the metric; for a mean squared error, as a share of the empty policy's.
         empty, reference: means in the metric.
-        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval.
+        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split the
+            ends are a margin of the test rows away.
         facts: ``features``, ``rows`` (of all parts), ``classes`` (2, or 3 for more).
     """
 
@@ -69,7 +74,7 @@ class Measured:
 
     @property
     def clear(self) -> bool:
-        """Whether the reference is clearly better than the empty policy; with NaN ends it is not."""
+        """Whether the reference is clearly better than the empty policy."""
         return self.gain[1] > 0
 
 
@@ -102,6 +107,10 @@ def _measured(
     name = records.trials[answers.dataset, answers.costs, entry.fallback][0]
     info = records.infos[name]
     gain = mean_with_margin(full - empty, overlap(info, suite.drawn_from(answers.dataset)))
+    mse = answers.quality.name == "mse"
+    margin = gain.margin
+    if len(answers.seeds) == 1:
+        margin = (abs(_mean(empty)) if mse else 1.0) / info["rows"]["test"] ** 0.5
     unit = gain.value
     if not unit > 0:
         unit = float("nan")
@@ -118,7 +127,6 @@ def _measured(
             elif status in ("over budget", "no policy") or status in _COUNTS_AS_EMPTY:
                 quality[m, :, budget] = 0.0
                 beside[m, budget] = _mean(answers.beside[fallback, :, budget])
-    mse = answers.quality.name == "mse"
     return Measured(
         dataset=answers.dataset,
         costs=answers.costs,
@@ -132,7 +140,7 @@ def _measured(
         points=unit / abs(_mean(empty)) if mse else unit,
         empty=sign * _mean(empty),
         reference=sign * _mean(full),
-        gain=(gain.value, gain.value - gain.margin, gain.value + gain.margin),
+        gain=(gain.value, gain.value - margin, gain.value + margin),
         facts={
             "features": len(info["features"]),
             "rows": sum(info["rows"].values()),

@@ -8,15 +8,15 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.draws import Table, draws_of, split_draws
+from bench_comparison.draws import Table, draws_of, split_draws, without_spread
 from bench_comparison.findings import FEW
+from bench_comparison.kinds import SIMPLEST
 from bench_comparison.layout import Layout
 from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
 from bench_comparison.populations import Task
 from bench_comparison.row_by_row import row_by_row
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
-from bench_comparison.units import picked, stacked
 
 __all__ = ["LEVELS", "TITLES", "task_views"]
 
@@ -29,25 +29,29 @@ LEVELS = (0.5, 0.75, 0.9, 1.0)
 """Qualities of the recommended method whose probability is given."""
 
 
-def task_views(task: Task, cells: Sequence[Measured], layout: Layout, budgets: Sequence[float]) -> list[dict[str, Any]]:
+def task_views(
+    task: Task,
+    used: Sequence[Measured],
+    left_out: Sequence[Measured],
+    values: Sequence[Numbers],
+    layout: Layout,
+    budgets: Sequence[float],
+) -> list[dict[str, Any]]:
     """The views of one task: all prices together, then each kind of prices.
 
     Args:
         task: which.
-        cells: of this task, clear or not.
+        used: data sets of this task with a clear reference.
+        left_out: its other data sets.
+        values: of ``used``, from `bench_comparison.sets.unit_values`.
         layout: of the suite's methods.
         budgets: shares of the price.
     """
-    used = [cell for cell in cells if cell.clear]
     views = []
-    if used:
-        families, datasets = [c.family for c in used], [c.dataset for c in used]
-        others = picked([c.quality.sum(axis=1) / len(c.seeds) for c in used], families, datasets)
-        values = stacked([c.quality for c in used], families, others, layout.units)
-        drawn = [split_draws(v, _number(d)) for v, d in zip(values, datasets, strict=True)]
+    drawn = [split_draws(v, _number(c.dataset)) for v, c in zip(values, used, strict=True)]
     for prices in ("all", *get_args(Prices)):
         places = [i for i, c in enumerate(used) if prices in ("all", c.prices)]
-        out = [c for c in cells if not c.clear and prices in ("all", c.prices)]
+        out = [c for c in left_out if prices in ("all", c.prices)]
         if places or out:
             here = [used[i] for i in places]
             view = {"task": task, "prices": prices, "title": TITLES[prices], **_datasets(here, out)}
@@ -98,9 +102,10 @@ def _view(
 ) -> dict[str, Any]:
     families, datasets = [c.family for c in cells], [c.dataset for c in cells]
     count = len(layout.methods)
-    quality = draws_of(Table(drawn, families, datasets, count))
+    splits = [len(c.seeds) for c in cells]
+    quality = without_spread(draws_of(Table(drawn, families, datasets, count)), families, splits)
     scaled = [cell.points * values for cell, values in zip(cells, drawn, strict=True)]
-    points = draws_of(Table(scaled, families, datasets, count))
+    points = without_spread(draws_of(Table(scaled, families, datasets, count)), families, splits)
     families_of = np.array(
         [
             len({c.family for c, values in zip(cells, drawn, strict=True) if not np.isnan(values[0, u, 0])})
@@ -230,6 +235,9 @@ def _recommended(
     equal_rows = [row for row in rows if row["group"] == "equal"]
     candidates = [row for row in (first, *equal_rows) if np.isfinite(layout.seconds[row["method"]])]
     fastest = min(candidates, key=lambda row: layout.seconds[row["method"]], default=None)
+    simplest = min(
+        (first, *equal_rows), key=lambda row: (SIMPLEST.index(row["kind"]), _or_most(layout.seconds[row["method"]]))
+    )
     others = [points[1:, columns[row["name"]]] for row in rows[1:]]
     behind = np.max(others, axis=0) - points[1:, columns[first["name"]]] if others else np.zeros(len(points) - 1)
     return {
@@ -246,4 +254,9 @@ def _recommended(
         ],
         "open": [row["name"] for row in rows if row["group"] == "open"],
         "fastest": None if fastest is None else fastest["name"],
+        "simplest": simplest["name"],
     }
+
+
+def _or_most(seconds: float) -> float:
+    return seconds if np.isfinite(seconds) else float("inf")

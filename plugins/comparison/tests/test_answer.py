@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bench_comparison.answer import answer_of, compares_of
 from bench_comparison.populations import comparison_of
-from bench_comparison.resampling import interval_of
+from bench_comparison.resampling import intervals_by
 from bench_records.records import tabulate
 from scipy import stats
 from support.made_up import labelled, record_of, suite_of
@@ -41,7 +41,7 @@ def measured() -> dict[str, Any]:
 def test_against_the_leader_stands_how_often_the_other_method_wins() -> None:
     ranked = {row["method"]: row["against_leader"] for row in measured()["ranked"]}
     assert list(ranked) == ["leader", "second", "majority"]
-    wins = interval_of([0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+    wins = intervals_by({0: [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]})[0]
     assert ranked["leader"] is None
     assert ranked["second"] == pytest.approx([1 / 6, wins.low, wins.high, 6], rel=1e-4)
     assert ranked["majority"] == [0.0, 0.0, 0.0, 6]

@@ -12,6 +12,7 @@ from bench_comparison.kinds import Place
 from bench_comparison.layout import Layout
 from bench_comparison.losses import losses
 from bench_comparison.scale import Measured
+from bench_comparison.sets import unit_values
 from bench_comparison.views import task_views
 from numpy.typing import NDArray
 
@@ -54,7 +55,9 @@ def measured(cells: Sequence[Numbers]) -> list[Measured]:
 
 def step(cells: Sequence[Numbers], places: Mapping[str, Place]) -> dict[str, Any]:
     layout = Layout.of(places, dict.fromkeys(places, 1.0))
-    found: dict[str, Any] = task_views("classification", measured(cells), layout, [0.1])[0]["steps"][0]
+    used = measured(cells)
+    views = task_views("classification", used, [], unit_values(used, layout), layout, [0.1])
+    found: dict[str, Any] = views[0]["steps"][0]
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from bench_analysis.quality import quality_named
 from bench_comparison.budgets import Answers
 from bench_comparison.comparison import Compared, compare, shared_set, split_ranks
-from bench_comparison.resampling import interval_of, resampled
+from bench_comparison.resampling import intervals_by, resampled
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -144,8 +144,8 @@ def test_the_bootstrap_resamples_data_sets() -> None:
     assert set(np.unique(means)) <= {0.0, 0.25, 0.5, 0.75, 1.0}
     assert float((means == 0).mean()) == pytest.approx(0.75**4, abs=0.03)
     assert (resampled(values) == means).all()  # the same draws each time
-    assert interval_of([0.3, 0.3]).low == interval_of([0.3, 0.3]).high == 0.3
-    assert np.isnan(interval_of([0.3]).low)
+    assert intervals_by({0: [0.3, 0.3]})[0].low == intervals_by({0: [0.3, 0.3]})[0].high == 0.3
+    assert np.isnan(intervals_by({0: [0.3]})[0].low)
 
 
 def test_what_a_method_adds_to_the_fallback_and_to_the_best_fixed_subset() -> None:
@@ -175,8 +175,8 @@ def test_a_win_rate_has_the_same_interval_whichever_method_is_named_first() -> N
         place("D4", third),
         place("D5", {"a": [0.1], "b": [0.5]}),
     ]
-    wins = interval_of([1.0, 1.0, 1 / 3, 1 / 3, 0.0])
-    losses = interval_of([0.0, 0.0, 2 / 3, 2 / 3, 1.0])
+    wins = intervals_by({0: [1.0, 1.0, 1 / 3, 1 / 3, 0.0]})[0]
+    losses = intervals_by({0: [0.0, 0.0, 2 / 3, 2 / 3, 1.0]})[0]
     assert losses.low < losses.value < losses.high
     for found in (compared(places, "ab"), compared(places, "ba")):
         for (one, other), expected in {("a", "b"): wins, ("b", "a"): losses}.items():
@@ -202,7 +202,7 @@ def test_every_draw_of_prices_counts_in_the_ranks() -> None:
 
 def test_an_interval_has_95_percent_of_the_resamples_in_it() -> None:
     """Of 100 data sets half have the value 1: a resample's sum is binomial, and 95 % of them are from 40 to 60."""
-    interval = interval_of([0.0, 1.0] * 50)
+    interval = intervals_by({0: [0.0, 1.0] * 50})[0]
     assert (interval.value, interval.datasets) == (0.5, 100)
     expected = stats.binom.ppf([0.025, 0.975], 100, 0.5) / 100
     assert [interval.low, interval.high] == pytest.approx(expected.tolist(), abs=0.002)

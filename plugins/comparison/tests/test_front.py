@@ -177,6 +177,21 @@ def test_the_front_page_recommends_what_loses_least_and_fits_it() -> None:
     assert "(told/answer.svg)" in page
 
 
+def test_of_the_practically_equal_the_fastest_and_the_simplest_are_named() -> None:
+    kinds = 'kinds = { quick = "neural", subset = "fixed subset", slow = "trees" }\n'
+    of = suite_of(
+        SIX, list(QUICK_WINS), seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"),
+        more=COMPARISON.replace("[[comparison", kinds + "[[comparison"),
+    )  # fmt: skip
+    found = records(of, {**QUICK_WINS, "quick": [(0.05, 0.906)], "subset": [(0.1, 0.904)], "slow": [(1.0, 0.902)]})
+    for (*_, method), names in found.trials.items():
+        for name in names:
+            found.runs[name]["timings"] = {"fit": 1.0 if method == "slow" else 2.0}
+    row = [cell.strip() for cell in line(front(of, found), "| 100 %").split("|")]
+    assert row[2] == "**quick**"
+    assert row[6] == "slow · subset"
+
+
 def test_with_few_data_sets_nothing_is_recommended() -> None:
     of = suite(SIX[:4])
     page = front(of, records(of, QUICK_WINS))

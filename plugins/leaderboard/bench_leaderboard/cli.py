@@ -45,10 +45,13 @@ def bench_register_commands(group: click.Group) -> None:
     is_flag=True,
     help="Render what is published once more; the page says which records wait to be recomputed.",
 )
+@click.option("--figures", is_flag=True, help="With --check: draw every figure, instead of comparing their inputs.")
 @PRIVATE
 @DROP
 @with_sessions
-def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tuple[str, ...], private: bool) -> int:
+def leaderboard(
+    session: SuiteSession, check: bool, as_published: bool, figures: bool, drop: tuple[str, ...], private: bool
+) -> int:
     """Render the pages of suites from their records.
 
     The exit code is 1 when records of the store are damaged: nothing is written then, and a run computes them again.
@@ -57,7 +60,7 @@ def leaderboard(session: SuiteSession, check: bool, as_published: bool, drop: tu
     from bench_leaderboard import publish
 
     if check:
-        wrong = publish.check(session, private)
+        wrong = publish.check(session, private, figures)
         warn(session)
         for line in wrong:
             click.echo(line, err=True)

@@ -11,7 +11,6 @@ from bench_records import (
     RECORDS,
     VERIFIED,
     Records,
-    carried,
     differing,
     find_losses,
     published,
@@ -30,6 +29,7 @@ from bench_core.suites import FinishedRun, Plan, SuiteSession
 from bench_leaderboard import current
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.dataset_pages import dataset_pages, is_divided, render_dataset_page
+from bench_leaderboard.render.figure_inputs import files_with_hashes
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import (
     DESCRIPTION,
@@ -40,7 +40,7 @@ from bench_leaderboard.render.index import (
     written_before,
 )
 from bench_leaderboard.render.page import render_page
-from bench_leaderboard.render.page_figures import figure_files, figures_of
+from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.replaced import refuse_foreign
 from bench_leaderboard.render.timings import render_timings
 
@@ -49,18 +49,17 @@ __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publ
 _SHOWN = 20
 
 
-def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> dict[Path, bytes]:
+def pages(session: SuiteSession, records: Records, *, compress: bool = True, draw: bool = True) -> dict[Path, bytes]:
     """Everything that is published of a suite, as file contents: export, pages, the front page over all suites.
 
     Args:
         session: the suite and its places.
         records: what the pages show.
         compress: make the export small; an export that is only compared need not be.
+        draw: draw every figure, not only those whose inputs changed.
     """
-    whole, records = records, published_form(records, shown_names(session.suite))
+    records = published_form(records, shown_names(session.suite))
     verified = read_verified(session.folder)
-    if verified and records is not whole:
-        verified = carried(verified, whole, records)
     analysed = Analysed(session.suite, records, verified)
     files: dict[Path, bytes] = {}
     if len(records.policies):
@@ -68,10 +67,8 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True) -> 
         for part in page_parts(analysed):
             files |= {session.folder / name: text.encode() for name, text in part.files.items()}
             files |= {session.folder / f"{k}.json": f"{canonical_json(v)}\n".encode() for k, v in part.data.items()}
-        files[session.folder / "timings.md"] = render_timings(
-            session.suite, records, by_dataset=not is_divided(analysed)
-        ).encode()
-        files |= figure_files(figures_of(analysed), session.folder)
+        files[session.folder / "timings.md"] = render_timings(analysed, by_dataset=not is_divided(analysed)).encode()
+        files |= files_with_hashes(figures_of(analysed), session.folder, draw=draw)
         for page in dataset_pages(analysed):
             files[session.folder / page.file] = render_dataset_page(analysed, page).encode()
         if verified:
@@ -207,15 +204,17 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
     raise WouldLoseError("\n".join(lines))
 
 
-def check(session: SuiteSession, private: bool = False) -> list[str]:
+def check(session: SuiteSession, private: bool = False, draw: bool = False) -> list[str]:
     """What is wrong with the committed files; empty when nothing is.
 
     They must be what the committed export gives, byte for byte, and no other file may lie in the suite's folder. The
-    export must be what the store gives together with it: the store may lack records, but not hold others.
+    export must be what the store gives together with it: the store may lack records, but not hold others. A figure is
+    compared by what it is drawn from, see `bench_leaderboard.render.figure_inputs`.
 
     Args:
         session: the suite and its places.
         private: allow records, too, that were made without isolation.
+        draw: draw every figure and compare the SVGs.
 
     Raises:
         RequestError: a record of the export does not match its checksum.
@@ -224,7 +223,7 @@ def check(session: SuiteSession, private: bool = False) -> list[str]:
     if committed is None:
         return [f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"]
     wrong = [message for message in [_not_isolated(committed)] if message and not private]
-    files = pages(session, committed, compress=False)
+    files = pages(session, committed, compress=False, draw=draw)
     wrong += [f"{path} is not what the records give" for path in differing(files)]
     others = sorted(path for path in session.folder.rglob("*") if path not in files and not path.is_dir())
     wrong += [f"{path} is no file of the suite's page: remove it" for path in others]

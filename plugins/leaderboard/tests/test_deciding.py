@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from bench_analysis.analysed import Analysed
 from bench_leaderboard.render.timings import render_timings
 from bench_records.records import tabulate
 from hypothesis import given
@@ -145,13 +146,13 @@ def told(timings: list[dict[str, Any]]) -> Any:
 
 def test_the_page_of_timings_has_the_selected_policy_per_row_and_the_full_model_beside_it() -> None:
     suite = suite_of(["D1"], ["good"], seeds=2)
-    assert "Time to decide a row" not in render_timings(suite, told([{}, {}]))
-    alone = render_timings(suite, told([{"decide_per_policy": [s]} for s in (25e-6, 75e-6)]))
+    assert "Time to decide a row" not in render_timings(Analysed(suite, told([{}, {}])))
+    alone = render_timings(Analysed(suite, told([{"decide_per_policy": [s]} for s in (25e-6, 75e-6)])))
     assert "Speed-up" not in alone
     row = alone.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
     assert [cell.strip() for cell in row.split("|")[1:4]] == ["good", "2", "2.00 ± 71 %"]
     both = [{"decide_per_policy": [25e-6], "decide_reference": s} for s in (50e-6, 100e-6)]
-    page = render_timings(suite, told(both))
+    page = render_timings(Analysed(suite, told(both)))
     row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
     assert [cell.strip() for cell in row.split("|")[1:6]] == ["good", "2", "1.00 ± 0 %", "3.00 ± 47 %", "3.00x"]
     assert "Base models" not in page, "only what the records have"
@@ -167,7 +168,7 @@ def test_beside_the_times_stand_base_models_and_what_differs_from_the_full_model
         record = record_of("D1", "good", seed, numbers, threshold=None)
         timings = {"decide_per_policy": [25e-6], "decide_reference": 50e-6}
         records.append({**record, "timings": {**record["timings"], **timings}})
-    page = render_timings(suite, tabulate(labelled(records)))
+    page = render_timings(Analysed(suite, tabulate(labelled(records))))
     row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
     cells = [cell.strip() for cell in row.split("|")[1:8]]
     assert cells == ["good", "2", "0.004500", "1.750", "1.00 ± 0 %", "2.00 ± 0 %", "2.00x"]

@@ -133,7 +133,7 @@ def test_a_whole_page_of_evil_names_holds_nothing_but_its_own_structure(value: s
     analysed = Analysed(suite, table_)
     described = [json.loads(describe(analysed, {}))]
     front = render_front(described, suite.registry)  # it lists the suites that have claims
-    for page, items in ((render_page(analysed), 0), (render_timings(suite, table_), 0), (front, 1)):
+    for page, items in ((render_page(analysed), 0), (render_timings(analysed), 0), (front, 1)):
         tokens = list(walk(MARKDOWN.parse(page)))
         strange = {t.type for t in tokens} - ALLOWED - LISTS - {"text_special"}
         assert not strange

@@ -268,7 +268,7 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
     for name, brought in plugins_in_judge(suite).items():
         assert f"{name} ({', '.join(brought)})" in said
     assert "0.123" not in text
-    assert "0.123 (0.123)" in render_timings(suite, records)
+    assert "0.123 (0.123)" in render_timings(Analysed(suite, records))
 
 
 @settings(deadline=None, max_examples=15)
@@ -280,7 +280,9 @@ def test_the_order_of_records_does_not_show(random: object) -> None:
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     records = tabulate(shuffled)
     assert page(suite, records) == whole
-    assert render_timings(suite, records) == render_timings(suite, tabulate(labelled(stored(VALUES))))
+    assert render_timings(Analysed(suite, records)) == render_timings(
+        Analysed(suite, tabulate(labelled(stored(VALUES))))
+    )
     folder = Path("x")
     assert write_export(records, folder) == write_export(tabulate(sorted(shuffled)), folder)
 

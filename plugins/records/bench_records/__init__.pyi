@@ -24,7 +24,6 @@ from .selection import select as select
 from .spreadsheet import csv_text as csv_text
 from .times import times_of as times_of
 from .verified import VERIFIED as VERIFIED
-from .verified import carried as carried
 from .verified import read_verified as read_verified
 from .verified import sealed as sealed
 from .verified import strict_records as strict_records

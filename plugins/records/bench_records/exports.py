@@ -11,7 +11,6 @@ export in which a record does not match its checksum, or its name is not the has
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -40,14 +39,11 @@ _LONGEST = 60
 def export_files(folder: Path, part: str = RECORDS) -> list[Path]:
     """The files of an export, sorted; none where nothing is published.
 
-    An export of an earlier layout, one file for all methods, is read as well.
-
     Args:
         folder: the suite's folder.
         part: `RECORDS` or `RUNS`.
     """
-    single = folder / f"{part}{_SUFFIX}"
-    return [single] if os.path.lexists(single) else sorted((folder / part).glob(f"*{_SUFFIX}"))
+    return sorted((folder / part).glob(f"*{_SUFFIX}"))
 
 
 def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

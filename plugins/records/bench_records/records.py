@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from bench_core import Metric, canonical_json
 from bench_core.records import Store, stored_records
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
+
+T = TypeVar("T")
 
 KEY = ["dataset", "costs", "method", "seed"]
 """The columns that identify a row of a table before selection: the trials of a grid share them."""
@@ -64,6 +66,14 @@ class Records:
     infos: dict[str, dict[str, Any]]
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, name: str, compute: Callable[[Records], T]) -> T:
+        """What a function gives of these records; it is computed at the first call with this name."""
+        if name not in self._kept:
+            self._kept[name] = compute(self)
+        kept: T = self._kept[name]
+        return kept
 
     def same_results(self, other: Records) -> bool:
         """Whether the trials' information was taken from ``other``, all of it, and the tables are equal.

@@ -14,7 +14,7 @@ from bench_core.records import seal, unseal
 from bench_records.checksums import checksums
 from bench_records.records import Records
 
-__all__ = ["VERIFIED", "carried", "read_verified", "sealed", "strict_records", "with_verified"]
+__all__ = ["VERIFIED", "read_verified", "sealed", "strict_records", "with_verified"]
 
 VERIFIED = "verified.json"
 
@@ -44,19 +44,6 @@ def with_verified(known: Mapping[str, str], records: Records, names: Collection[
 def sealed(verified: Mapping[str, str]) -> bytes:
     """The file's contents: name of a record → its checksum."""
     return seal({"verified": dict(verified)})
-
-
-def carried(verified: Mapping[str, str], before: Records, after: Records) -> dict[str, str]:
-    """What was verified, with the checksums of the same records in another form; records that changed stay as noted.
-
-    Args:
-        verified: name of a record → its checksum, from `read_verified`.
-        before: the records in the form that was verified.
-        after: the same records as they are published now.
-    """
-    old = _checksums(before, verified.keys())
-    new = _checksums(after, verified.keys())
-    return {name: new[name] if old.get(name) == checksum else checksum for name, checksum in verified.items()}
 
 
 def strict_records(records: Records, verified: Mapping[str, str]) -> tuple[int, int]:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from bench_records import times_of
 
-from bench_site.live import BUDGETS
 from bench_site.sources import Published
 
 __all__ = ["Facts", "Strengths", "facts_of", "strengths"]
 
-_BUDGET = 0.2
+_BUDGET = 20.0
+"""Percent of the price; the nearest budget of the comparison is taken."""
 _SHOWN = 3
 _GROUPS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
     ("all data sets", lambda one: True),
@@ -42,8 +42,15 @@ class Group(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """Where a method is good: by kind of data, and the data sets with the least and the largest gap to the best."""
+    """Where a method is good: by kind of data, and the data sets with the least and the largest gap to the best.
 
+    Attributes:
+        budget: in percent of the price.
+        groups: kinds of data.
+        near, far: data sets and gaps.
+    """
+
+    budget: float
     groups: list[Group]
     near: list[tuple[str, float]]
     far: list[tuple[str, float]]
@@ -64,30 +71,32 @@ class Facts(NamedTuple):
 
 
 def strengths(live: Mapping[str, Any], method: str) -> Strengths | None:
-    """Return where a method is good at 20 % of the price; None if it is on no data set.
+    """Return where a method is good at about 20 % of the price; None if it is on no data set.
 
     Args:
         live: see `bench_site.live.live_data`.
         method: its name there.
     """
-    place = BUDGETS.index(_BUDGET)
+    names = [one["name"] for one in live.get("methods", ())]
+    if method not in names:
+        return None
+    own_place = names.index(method)
+    place = min(range(len(live["budgets"])), key=lambda at: abs(live["budgets"][at] - _BUDGET))
     gaps: list[tuple[Mapping[str, Any], float, float]] = []
     for one in live["sets"]:
-        own = one["quality"].get(method)
-        if own and own[place] is not None:
-            best = max(values[place] for values in one["quality"].values() if values[place] is not None)
+        own = one["methods"][own_place]
+        if own is not None:
+            best = max(values[place] for values in one["methods"] if values is not None)
             gaps.append((one, 100 * own[place], 100 * (best - own[place])))
     if not gaps:
         return None
     prices = sorted({one["prices"] for one, *_ in gaps})
-    groups = [
-        *_GROUPS,
-        *((f"{name} prices", lambda one, name=name: one["prices"] == name) for name in prices if len(prices) > 1),
-    ]
+    groups = [*_GROUPS, *((name, lambda one, name=name: one["prices"] == name) for name in prices if len(prices) > 1)]
     rows = [_group(title, [found for found in gaps if fits(found[0])]) for title, fits in groups]
     ordered = sorted(gaps, key=lambda found: (found[2], found[0]["name"]))
     near, far = ordered[:_SHOWN], ordered[::-1][:_SHOWN]
     return Strengths(
+        live["budgets"][place],
         [row for row in rows if row is not None],
         [(one["name"], gap) for one, _, gap in near],
         [(one["name"], gap) for one, _, gap in far],

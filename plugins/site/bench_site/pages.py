@@ -51,7 +51,7 @@ class Pages:
         self.dataset_at = addresses_of(self.datasets)
         self.papers = papers_of(docs)
         self.layouts = {suite.name: layout_of(suite) for suite in published}
-        self.compared = next((suite for suite in published if "comparison" in suite.description and suite.panels), None)
+        self.compared = next((suite for suite in published if "scale" in suite.description and suite.panels), None)
         self.live = live_data(self.compared, self._pages_of(self.compared)) if self.compared else {"sets": []}
         self.panel_at = {suite.name: panel_addresses(suite) for suite in published}
         self.names = {use: usual_name(use, published) for use in self.uses}

@@ -26,7 +26,6 @@ source = "Nobody, Nothing, 2026"
 
 [protocol]
 seeds = 5
-threshold = 0.6
 
 [[datasets]]
 use = "blobs"
@@ -47,9 +46,13 @@ name = "LASSO"
 parameters = { step = 10.0 }
 
 [[methods]]
+use = "majority"
+
+[[methods]]
 use = "single-stage"
 
 [comparison]
+fallback = "majority"
 """
 
 

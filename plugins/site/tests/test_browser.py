@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.bench import Bench
 
 PAGES = (
     "index.html",
@@ -167,12 +169,20 @@ def test_the_controls_of_the_live_picture_change_it(browser: Any, site: Path, wi
     lines = "return [...document.querySelectorAll('.bench-live g[data-line]')].map(g => g.dataset.line)"
     drawn = "return document.querySelector('.bench-live svg').outerHTML"
     first = browser.execute_script(lines)
-    assert "<b>CO-T</b> & co" in first
+    assert first == ["kind: fixed subset", "kind: cascades"]
     picture = browser.execute_script(drawn)
-    choose(browser, "Budget", "4")
+    choose(browser, "Budget", "1")
     moved = browser.execute_script(drawn)
     assert moved != picture
     assert "10 %" in browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text
+    box = (
+        "const boxes = [...document.querySelectorAll('.bench-best li li input')];"
+        "boxes.find(i => i.dataset.line === arguments[0]).click()"
+    )
+    browser.execute_script(box, "<b>CO-T</b> & co")
+    assert browser.execute_script(lines) == [*first, "<b>CO-T</b> & co"]
+    browser.execute_script(box, "<b>CO-T</b> & co")
+    assert browser.execute_script(lines) == first
     browser.execute_script("document.querySelector('.bench-item button').click()")
     assert browser.execute_script(lines) == first[1:]
     browser.execute_script(
@@ -184,9 +194,50 @@ def test_the_controls_of_the_live_picture_change_it(browser: Any, site: Path, wi
     choose(browser, "Data", "more than 30 features")
     assert browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text == "No data set is of this kind"
     choose(browser, "Data", "any size")
-    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best li")) == 4
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best > li")) == 4
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best li li")) == 4
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert faults(browser) == []
+
+
+def test_the_live_picture_shows_the_numbers_of_the_comparison(browser: Any, small: Bench, site: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    losses = json.loads((small.folder / "leaderboard" / "small" / "losses.json").read_text(encoding="utf-8"))
+    opened(browser, site, "index.html")
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
+    shown = (
+        "return Object.fromEntries([...document.querySelectorAll('.bench-best input')]"
+        ".map(i => [i.dataset.line, i.parentElement.querySelector(':scope > .bench-value').textContent.trim()]))"
+    )
+    view = losses["views"][0]
+    for place, step in enumerate(view["steps"]):
+        choose(browser, "Budget", str(place))
+        rows = {row["name"]: row["quality"][0] for row in step["methods"] if row["name"] != "majority"}
+        rows |= {f"kind: {row['name']}": row["quality"][0] for row in step["kinds"]}
+        for size in ("any size", "up to 12 features"):  # the latter is averaged by the script
+            choose(browser, "Data", size)
+            found = {name: float(value) for name, value in browser.execute_script(shown).items() if name != "majority"}
+            assert found == pytest.approx({name: 100 * value for name, value in rows.items()}, abs=0.06), (step, size)
+    choose(browser, "Data", "any size")
+    assert view["steps"][-1]["kinds"][0]["quality"][1] is not None
+    assert browser.find_elements(By.CSS_SELECTOR, ".bench-live .bench-band")
+
+
+def test_pointing_at_a_line_between_its_dots_says_its_name(browser: Any, site: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    opened(browser, site, "index.html")
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
+    said = browser.execute_script(
+        "const root = document.querySelector('.bench-live svg'), frame = root.getBoundingClientRect();"
+        "const [a, b] = root.querySelector('g[data-line] polyline').getAttribute('points').split(' ').slice(-2)"
+        ".map(p => p.split(',').map(Number));"
+        "root.dispatchEvent(new PointerEvent('pointermove',"
+        " {clientX: frame.left + (a[0] + b[0]) / 2, clientY: frame.top + (a[1] + b[1]) / 2}));"
+        "return document.querySelector('.bench-live .bench-tip b').textContent"
+    )
+    assert said in ("fixed subset", "cascades")
 
 
 def test_a_link_to_a_heading_of_a_closed_section_opens_it(browser: Any, site: Path) -> None:
@@ -289,7 +340,13 @@ def test_on_a_phone_links_lead_from_the_best_method_to_its_curve_and_paper(brows
     from selenium.webdriver.common.by import By
 
     opened(browser, site, "index.html", 390)
-    links = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-best li a"))
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-best summary"))
+    browser.execute_script("document.querySelector('.bench-best details:has(a[href*=cost-ordered])').open = true")
+    links = [
+        a
+        for a in browser.find_elements(By.CSS_SELECTOR, ".bench-best li a")
+        if "cost-ordered" in a.get_attribute("href")
+    ]
     address = links[0].get_attribute("href")
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", links[0])
     links[0].click()

@@ -124,7 +124,8 @@ def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
     assert f'data-key="{key}"' in html(site, "suites/small/index.html")
     data = json.loads(file.read_text(encoding="utf-8").partition("]=")[2].removesuffix(";\n"))
     lines = data["lines"]
-    assert [line["name"] for line in lines] == ["<b>CO-T</b> & co", "CO-T, two stages", "LASSO", "single-stage"]
+    names = ["<b>CO-T</b> & co", "CO-T, two stages", "LASSO", "majority", "single-stage"]
+    assert [line["name"] for line in lines] == names
     for line in lines:
         assert np.all(np.diff([cost for cost, *_ in line["points"]]) >= 0)
     full = lines[-1]["points"]

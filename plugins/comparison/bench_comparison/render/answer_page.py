@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from bench_leaderboard import rendered, text
 
 from bench_comparison.findings import listed, per_cent, some
+from bench_comparison.kinds import SIMPLEST
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["chance", "range_of", "render_answer", "said"]
+__all__ = ["chance", "quick_and_simple", "range_of", "render_answer", "said"]
 
 JsonObject = Mapping[str, Any]
 
@@ -20,12 +21,13 @@ _SHOWN = 12
 """Names in a cell of a table."""
 
 
-def render_answer(suite: Suite, answer: JsonObject) -> str:
+def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
     """The page of all tables.
 
     Args:
         suite: of the answer.
         answer: from `bench_comparison.question.loss_answer`.
+        splits: how many have been run, from `bench_leaderboard.splits_so_far`.
     """
     page = rendered(
         "answer",
@@ -33,6 +35,8 @@ def render_answer(suite: Suite, answer: JsonObject) -> str:
         title=suite.file.suite.title or suite.name,
         name=suite.name,
         draws=f"{answer['draws']:,}",
+        simplest=", ".join(SIMPLEST),
+        splits=splits,
         findings=said(answer["findings"]),
         unknown=[text(line) for line in answer["unknown"]],
         views=[_view(view, answer) for view in answer["views"]],
@@ -98,8 +102,20 @@ def _recommended(step: JsonObject) -> list[str]:
         range_of(best["loss"], 1),
         "–" if best["beside"] is None else f"{best['beside']:.3f}",
         some(equal, _SHOWN) or "none",
+        quick_and_simple(best),
         some([text(name) for name in best["open"]], _SHOWN) or "none",
     ]
+
+
+def quick_and_simple(best: JsonObject) -> str:
+    """The fastest and the simplest of the recommended method and those that are practically equal; empty for one.
+
+    Args:
+        best: what is recommended at a budget.
+    """
+    if not best["equal"]:
+        return ""
+    return f"{text(best['fastest'] or 'unknown')} · {text(best['simplest'])}"
 
 
 def _order(view: JsonObject) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_leaderboard import FrontPart, ended_trials, rendered, text, trials_done
+from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, text, trials_done
 
 from bench_comparison.findings import NAMED, main_view, per_cent, some
+from bench_comparison.kinds import SIMPLEST
 from bench_comparison.render.answer import command
-from bench_comparison.render.answer_page import range_of, said
+from bench_comparison.render.answer_page import quick_and_simple, range_of, said
 
 __all__ = ["front_part"]
 
@@ -43,6 +44,7 @@ def _answer(description: JsonObject, several: bool) -> str:
         "name": description["name"],
         "suffix": f" {text(description['title'])}" if several else "",
         "view": view,
+        "splits": splits_so_far((row["dataset"], row["done"], row["expected"]) for row in description["rows"]),
         "progress": _progress(description),
         "why": text(" ".join(answer["unknown"])),
     }
@@ -60,6 +62,7 @@ def _answer(description: JsonObject, several: bool) -> str:
             "command": command(answer, method),
             "families": view["families"],
             "metric": text(view["metric"]),
+            "simplest": ", ".join(SIMPLEST),
         }
     return rendered("front", package="bench_comparison", **values)
 
@@ -73,7 +76,7 @@ def _row(step: JsonObject) -> list[str]:
         range_of(best["quality"]),
         range_of(best["loss"], 1),
         some(equal, NAMED) or "none",
-        text(best["fastest"]) if best["fastest"] and equal else "",
+        quick_and_simple(best),
     ]
 
 

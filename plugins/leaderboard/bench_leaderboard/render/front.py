@@ -59,5 +59,4 @@ def _trials(description: JsonObject) -> str:
 def _links(description: JsonObject, parts: Sequence[FrontPart]) -> list[str]:
     name = description["name"]
     links = [part.links[name] for part in parts if name in part.links]
-    records = "records.parquet" if "records.parquet" in description["files"] else "records"  # of an earlier layout
-    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/{records})"]
+    return [*links, f"[timings]({name}/timings.md)", f"[records]({name}/records)"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -107,7 +107,8 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes], registry: Regist
     """What every export below ``out`` says about itself, by name, with the data that plugins' parts keep beside it.
 
     Args:
-        instead: files that are about to be written, taken instead of those on the disk.
+        instead: files that are about to be written, taken instead of those on the disk, and not checked: they were
+            just made.
         registry: its plugins render the front page of a description to check it.
 
     Raises:
@@ -146,8 +147,10 @@ def _read(path: Path, instead: Mapping[Path, bytes], registry: Registry) -> dict
             description[name] = json.loads(data)
         except _FAULTS as error:
             raise _damaged(beside, error) from None
-        _checked(beside, [description], registry)
-    _checked(path, [description], registry)
+        if beside not in instead:
+            _checked(beside, lambda: render_front([description], registry))
+    if path not in instead:
+        _checked(path, lambda: (render_front([description], registry), render_results([description])))
     return description
 
 
@@ -178,10 +181,9 @@ def _damaged(path: Path, error: Exception) -> RequestError:
     )
 
 
-def _checked(path: Path, described: Sequence[Mapping[str, Any]], registry: Registry) -> None:
+def _checked(path: Path, render: Callable[[], object]) -> None:
     try:
-        render_front(described, registry)
-        render_results(described)
+        render()
     except _FAULTS as error:
         raise _damaged(path, error) from None
 

@@ -15,6 +15,7 @@ from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance
+from bench_leaderboard.render.splits import splits_so_far
 from bench_leaderboard.render.tables import dataset_section, grid_table, optimism_table, paper_numbers
 from bench_leaderboard.render.templates import rendered
 
@@ -39,6 +40,7 @@ def render_page(analysed: Analysed) -> str:
         name=suite.name,
         description=head.description,
         source=head.source,
+        splits=splits_so_far((grid.dataset, row.done, row.expected) for grid in analysed.tables for row in grid.rows),
         outdated=sorted(outdated(suite, records).items()),
         least_coverage=f"{100 * suite.least_coverage:g}" if suite.least_coverage else "",
         has_paper=bool(suite.section("paper")),

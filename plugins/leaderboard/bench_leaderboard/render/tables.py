@@ -72,12 +72,19 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
         columns=columns,
         head=head,
         body=body,
+        single=_single(grid),
         over_budget=any(row.over_budget for row in grid.rows),
         inapplicable=", ".join(
             f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
         ),
         **(_facts(suite, records, grid) if columns else {}),
     )
+
+
+def _single(grid: Grid) -> int:
+    """The splits that the suite asks for where no method has done more than the first; else 0."""
+    asked = max(row.expected for row in grid.rows)
+    return asked if asked > 1 and max(row.done for row in grid.rows) == 1 else 0
 
 
 def columns_of(suite: Suite, records: Records, grid: Grid) -> list[str]:

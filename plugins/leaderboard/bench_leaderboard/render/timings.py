@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from bench_records import Records, select
+from bench_analysis import Analysed
 
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import plain_number, text
@@ -21,14 +21,14 @@ _BESIDE = {"test.disagreement": "Share of rows that differ", "test.mean-base-mod
 """Columns of the selected policies beside their times, where there is a full model to compare with."""
 
 
-def render_timings(suite: Suite, records: Records, by_dataset: bool = True) -> str:
+def render_timings(analysed: Analysed, by_dataset: bool = True) -> str:
     """Seconds by step, method and data set, and microseconds per decided row, in Markdown.
 
     Args:
-        suite: the suite.
-        records: its records.
+        analysed: a suite and its records.
         by_dataset: a row for each data set and method; otherwise a row for each method, over all data sets.
     """
+    suite, records = analysed.suite, analysed.records
     seconds: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for (dataset, _, method), names in records.trials.items():
         seconds[dataset if by_dataset else "", method] += [
@@ -52,7 +52,7 @@ def render_timings(suite: Suite, records: Records, by_dataset: bool = True) -> s
         place=["Data set"] if by_dataset else [],
         hours=plain_number(total / 3600, 3),
         judge=", ".join(map(text, sorted(judge))),
-        **_deciding(suite, records, by_dataset),
+        **_deciding(analysed, by_dataset),
     )
 
 
@@ -63,11 +63,12 @@ def _places(suite: Suite, by_dataset: bool) -> list[tuple[str, list[str]]]:
     return [("", list(suite.method_names()))]
 
 
-def _deciding(suite: Suite, records: Records, by_dataset: bool) -> dict[str, Any]:
+def _deciding(analysed: Analysed, by_dataset: bool) -> dict[str, Any]:
     """Time to decide a test row: the selected policy, and the family's reference beside it where there is one."""
     chosen: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     beside: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
-    selected = select(records, suite) if records.done else None
+    suite, records = analysed.suite, analysed.records
+    selected = analysed.cells.chosen if records.done else None
     columns = [] if selected is None else [column for column in _BESIDE if column in selected]
     keys = ["name", "policy", "dataset", "method", *columns]
     for row in () if selected is None else selected[keys].itertuples(index=False, name=None):

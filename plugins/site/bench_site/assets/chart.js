@@ -10,7 +10,16 @@ window.benchChart = (() => {
     if (text) made.textContent = text;
     return made;
   };
+  // The ends of an interval, which is half its width or both ends; none is the value itself.
+  const endsOf = (y, range) => (Array.isArray(range) ? range : [y - (range ?? 0), y + (range ?? 0)]);
   const short = (value) => String(Number(value.toPrecision(3)));
+
+  // Distance of a place to a piece of a line.
+  function between([ax, ay], [bx, by], [x, y]) {
+    const [dx, dy] = [bx - ax, by - ay];
+    const share = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
+    return Math.hypot(ax + share * dx - x, ay + share * dy - y);
+  }
 
   function ticksOf([low, high], log) {
     if (log) {
@@ -28,7 +37,8 @@ window.benchChart = (() => {
     return ticks;
   }
 
-  // spec: x, y (titles), lines [{name, page, points [[x, y, half or null]], bold}], first (names), log, step, at, level.
+  // spec: x, y (titles), lines [{name, title, page, kind, points [[x, y, range or null]], bold}], first (names), log, step, at,
+  // level, bound (ends of intervals beyond are cut off), groups (methods to add stand under their kinds), unit, ticks, changed.
   function chart(place, spec) {
     const state = { log: spec.log ?? false, shown: [...spec.first], pointed: null };
     const bar = element("div", { className: "bench-filters" });
@@ -60,9 +70,10 @@ window.benchChart = (() => {
         const mark = element("span", { className: "bench-mark" });
         mark.style.background = colour(name);
         const line = lineOf(name);
-        const text = line.page ? element("a", { href: spec.up + line.page, textContent: name }) : element("span", { textContent: name });
-        const gone = element("button", { type: "button", textContent: "×", ariaLabel: `Remove ${name}` });
-        gone.addEventListener("click", () => { state.shown = state.shown.filter((one) => one !== name); point(null); draw(); });
+        const title = line.title ?? name;
+        const text = line.page ? element("a", { href: spec.up + line.page, textContent: title }) : element("span", { textContent: title });
+        const gone = element("button", { type: "button", textContent: "×", ariaLabel: `Remove ${title}` });
+        gone.addEventListener("click", () => { point(null); toggle(name, false); });
         const item = element("span", { className: "bench-item" }, mark, text, gone);
         item.addEventListener("pointerenter", () => point(name));
         item.addEventListener("pointerleave", () => point(null));
@@ -71,11 +82,24 @@ window.benchChart = (() => {
       });
       if (rest.length) {
         const select = element("select", { ariaLabel: "Add a method" });
-        select.append(new Option("Add a method …", ""), ...rest.map((line) => new Option(line.name, line.name)));
-        select.addEventListener("change", () => { state.shown.push(select.value); draw(); });
+        const option = (line) => new Option(line.title ?? line.name, line.name);
+        select.append(new Option("Add a method …", ""));
+        for (const kind of spec.groups ? new Set(rest.map((line) => line.kind)) : []) {
+          const group = element("optgroup", { label: kind });
+          group.append(...rest.filter((line) => line.kind === kind).map(option));
+          select.append(group);
+        }
+        if (!spec.groups) select.append(...rest.map(option));
+        select.addEventListener("change", () => toggle(select.value, true));
         items.push(select);
       }
       legend.replaceChildren(...items);
+    }
+
+    function toggle(name, there) {
+      state.shown = [...state.shown.filter((one) => one !== name), ...(there ? [name] : [])];
+      draw();
+      spec.changed?.();
     }
 
     function draw() {
@@ -86,7 +110,10 @@ window.benchChart = (() => {
       const [left, right, top, bottom] = [52, 12, 12, 44];
       const lines = state.shown.map(lineOf).filter((line) => line && line.points.length);
       const xs = lines.flatMap((line) => line.points.map((one) => one[0]));
-      const ys = lines.flatMap((line) => line.points.flatMap(([, y, half]) => [y - (half ?? 0), y + (half ?? 0)]));
+      const ys = lines.flatMap((line) => line.points.flatMap(([, y, range]) => {
+        const ends = endsOf(y, range);
+        return spec.bound ? [y, Math.max(ends[0], Math.min(y, spec.bound[0])), Math.min(ends[1], Math.max(y, spec.bound[1]))] : ends;
+      }));
       if (spec.level !== undefined) ys.push(spec.level);
       const positive = xs.filter((x) => x > 0);
       const end = Math.max(...xs, spec.end ?? 0, 1e-9);
@@ -105,7 +132,7 @@ window.benchChart = (() => {
         root.append(svg("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "bench-grid" }));
         root.append(svg("text", { x: left - 6, y: py(tick) + 4, "text-anchor": "end" }, short(tick)));
       }
-      const ticks = ticksOf(xRange, state.log);
+      const ticks = state.log && spec.ticks ? spec.ticks : ticksOf(xRange, state.log);
       const every = Math.max(1, Math.ceil((ticks.length * 42) / (width - left - right)));
       ticks.forEach((tick, at) => {
         if (at % every === 0) root.append(svg("text", { x: px(tick), y: height - bottom + 18, "text-anchor": "middle" }, short(tick)));
@@ -122,7 +149,7 @@ window.benchChart = (() => {
       const box = svg("clipPath", { id: clip });
       box.append(svg("rect", { x: left, y: top, width: width - left - right, height: height - top - bottom }));
       root.append(box);
-      const spots = [];
+      const [spots, paths] = [[], []];
       for (const line of lines) {
         const group = svg("g", { "clip-path": `url(#${clip})`, style: `color:${colour(line.name)}` });
         group.dataset.line = line.name;
@@ -132,12 +159,13 @@ window.benchChart = (() => {
         const path = free ? [[xRange[0], free[1], free[2]], ...points] : points;
         const stepped = spec.step ? [...path.flatMap(([x, y, h], at) => (at ? [[x, path[at - 1][1], path[at - 1][2]], [x, y, h]] : [[x, y, h]])),
           [end, path.at(-1)[1], path.at(-1)[2]]] : path;
-        if (stepped.some(([, , half]) => half !== null && half !== undefined) && lines.length <= 8) {
-          const upper = stepped.map(([x, y, half]) => `${px(x)},${py(y + (half ?? 0))}`);
-          const lower = stepped.map(([x, y, half]) => `${px(x)},${py(y - (half ?? 0))}`).reverse();
+        if (stepped.some(([, , half]) => half !== null && half !== undefined) && lines.length <= (spec.groups ? 12 : 8)) {
+          const upper = stepped.map(([x, y, half]) => `${px(x)},${py(endsOf(y, half)[1])}`);
+          const lower = stepped.map(([x, y, half]) => `${px(x)},${py(endsOf(y, half)[0])}`).reverse();
           group.append(svg("polygon", { points: [...upper, ...lower].join(" "), class: "bench-band" }));
         }
         group.append(svg("polyline", { points: stepped.map(([x, y]) => `${px(x)},${py(y)}`).join(" "), class: "bench-line" }));
+        paths.push([line.name, stepped.map(([x, y]) => [px(x), py(y)])]);
         for (const [x, y, half] of path) {
           if (path.length <= 40) group.append(svg("circle", { cx: px(x), cy: py(y), r: 2.6, class: "bench-dot" }));
           spots.push([px(x), py(y), line.name, x, y, half]);
@@ -148,16 +176,22 @@ window.benchChart = (() => {
       root.addEventListener("pointermove", (event) => {
         const frame = root.getBoundingClientRect();
         const [mx, my] = [event.clientX - frame.left, event.clientY - frame.top];
-        const near = spots.reduce((best, spot) => {
+        // The line that is nearest, also between its dots, and its dot that is nearest to the pointer.
+        const name = paths.reduce((best, [line, path]) => {
+          const distance = Math.min(...path.map((one, at) => between(path[Math.max(at - 1, 0)], one, [mx, my])));
+          return distance < best[0] ? [distance, line] : best;
+        }, [40, null])[1];
+        const near = spots.filter((spot) => spot[2] === name).reduce((best, spot) => {
           const distance = Math.hypot(spot[0] - mx, spot[1] - my);
           return distance < best[0] ? [distance, spot] : best;
-        }, [40, null])[1];
+        }, [Infinity, null])[1];
         tip.hidden = !near;
         point(near ? near[2] : null);
         if (!near) return;
-        const [sx, sy, name, x, y, half] = near;
-        const range = half === null || half === undefined ? "" : ` ± ${short(half)}`;
-        tip.replaceChildren(element("b", { textContent: name }), element("br"), `cost ${short(x)} · quality ${short(y)}${range}`);
+        const [sx, sy, , x, y, half] = near;
+        const range = Array.isArray(half) ? ` [${half.map(short).join(", ")}]` : half === null || half === undefined ? "" : ` ± ${short(half)}`;
+        tip.replaceChildren(element("b", { textContent: lineOf(name).title ?? name }), element("br"),
+          `${spec.unit ?? "cost"} ${short(x)} · quality ${short(y)}${range}`);
         tip.style.left = `${Math.min(sx + 10, width - 190)}px`;
         tip.style.top = `${Math.max(0, sy - 52)}px`;
       });
@@ -173,6 +207,7 @@ window.benchChart = (() => {
     last = place.clientWidth;
     return {
       state,
+      toggle,
       update(changes) { Object.assign(spec, changes); draw(); },
     };
   }

@@ -1,36 +1,57 @@
-// The live picture of the home page: which method, at which budget, on which kind of data.
+// The live picture: what a share of the price buys, by kind of method and by method, on which kind of data.
 window.benchLive = (() => {
   "use strict";
   const { element } = window.benchTables;
   const SIZES = [["any size", () => true], ["up to 12 features", (one) => one.features <= 12],
     ["13 to 30 features", (one) => one.features > 12 && one.features <= 30], ["more than 30 features", (one) => one.features > 30],
     ["up to 500 rows", (one) => one.rows <= 500], ["more than 500 rows", (one) => one.rows > 500]];
-  const LISTED = 8;
-  const ENOUGH = 0.8; // a method counts where it has a number on this share of the data sets
+  const ALL = "all prices";
+  const EVERYTHING = "everything or nothing"; // its line is 0 below the whole price
+  const BOUND = [-20, 130]; // ends of bands beyond are cut off
 
-  // Mean over data sets of the mean over a data set's prices; with half the width of its 95 % interval.
-  function meanOf(sets, name, place) {
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+
+  // A family's value at a budget: the mean over its data sets of the mean over their cost schemes; NaN where it is missing.
+  function familyValues(sets, what, count, at) {
     const families = new Map();
     for (const one of sets) {
-      const values = one.quality[name];
-      if (values) families.set(one.family, [...(families.get(one.family) ?? []), values[place] ?? 0]);
+      if (!families.has(one.family)) families.set(one.family, new Map());
+      const datasets = families.get(one.family);
+      datasets.set(one.dataset, [...(datasets.get(one.dataset) ?? []), one]);
     }
-    const means = [...families.values()].map((all) => all.reduce((a, b) => a + b, 0) / all.length);
-    const count = means.length;
-    if (!count) return null;
-    const mean = means.reduce((a, b) => a + b, 0) / count;
-    const spread = Math.sqrt(means.reduce((sum, one) => sum + (one - mean) ** 2, 0) / Math.max(count - 1, 1));
-    return { mean: 100 * mean, half: count > 2 ? (196 * spread) / Math.sqrt(count) : null, count };
+    return [...families.values()].map((datasets) => Array.from({ length: count }, (_, place) =>
+      mean([...datasets.values()].map((costs) => mean(costs.map((one) => one[what][place]?.[at] ?? NaN))))));
   }
 
-  // `shown` are drawn at first, beside the best of the others.
+  // Means over families, relative to the methods that every family has, as the comparison takes them (draws.py).
+  function meansOf(data, sets, what, at) {
+    const methods = familyValues(sets, "methods", data.methods.length, at);
+    const complete = data.methods.map((_, place) => place).filter((place) => methods.every((values) => !Number.isNaN(values[place])));
+    if (!methods.length || !complete.length) return data[what].map(() => null);
+    const bases = methods.map((values) => mean(complete.map((place) => values[place])));
+    const rows = what === "methods" ? methods : familyValues(sets, what, data[what].length, at);
+    return data[what].map((_, place) => {
+      const own = rows.map((values, family) => values[place] - bases[family]).filter((gap) => !Number.isNaN(gap));
+      return own.length && 2 * own.length >= rows.length ? mean(own) + mean(bases) : null;
+    });
+  }
+
+  // Values of kinds or methods at each budget, in percent: [value, [low, high] or null], or null.
+  function valuesOf(data, view, sets, what, whole) {
+    const percent = ([value, low, high]) => [100 * value, low === null ? null : [100 * low, 100 * high]];
+    if (whole) return data[what].map((_, place) => view?.[what][place]?.map(percent) ?? null);
+    const table = data.budgets.map((_, at) => meansOf(data, sets, what, at));
+    return data[what].map((_, place) => (table.every((row) => row[place] !== null) ? table.map((row) => [100 * row[place], null]) : null));
+  }
+
+  // `shown` are methods that are drawn at first, beside the kinds.
   function live(place, data, up, shown = []) {
     const choices = {
       task: [...new Set(data.sets.map((one) => one.task))],
-      prices: ["all prices", ...new Set(data.sets.map((one) => one.prices))],
+      prices: [ALL, ...new Set(data.sets.map((one) => one.prices))],
       size: SIZES.map(([title]) => title),
     };
-    const chosen = { task: choices.task.includes("classification") ? "classification" : choices.task[0], prices: "all prices", size: SIZES[0][0] };
+    const chosen = { task: choices.task[0], prices: ALL, size: SIZES[0][0] };
     let budget = Math.max(0, data.budgets.indexOf(20));
     const bar = element("div", { className: "bench-filters" });
     const words = { task: "Task", prices: "Prices", size: "Data" };
@@ -46,44 +67,76 @@ window.benchLive = (() => {
     range.addEventListener("input", () => { budget = Number(range.value); refresh(); });
     bar.append(element("label", { className: "bench-budget" }, "Budget ", range, said));
     const figure = element("div", { className: "bench-curve" });
-    figure.setAttribute("aria-label", "Chance-corrected quality by budget, a line a method");
+    figure.setAttribute("aria-label", "Quality by budget, a line a kind of method");
     const list = element("ol", { className: "bench-best" });
     const note = element("p", { className: "bench-note" });
     const heading = element("p", { className: "bench-best-title" });
     place.replaceChildren(bar, element("div", { className: "bench-live-body" }, figure, element("div", {}, heading, list)), note);
 
-    function selected() {
+    let drawn = null;
+    const open = new Set(shown.map((name) => data.methods.find((one) => one.name === name)?.kind));
+
+    function linesNow() {
       const fits = SIZES.find(([title]) => title === chosen.size)[1];
-      return data.sets.filter((one) => one.task === chosen.task && (chosen.prices === "all prices" || one.prices === chosen.prices) && fits(one));
+      const sets = data.sets.filter((one) => one.task === chosen.task && (chosen.prices === ALL || one.prices === chosen.prices) && fits(one));
+      const view = data.views.find((one) => one.task === chosen.task && one.prices === chosen.prices);
+      const whole = chosen.size === SIZES[0][0];
+      const lead = view?.recommended[budget];
+      const lines = [];
+      for (const what of ["kinds", "methods"]) {
+        valuesOf(data, view, sets, what, whole).forEach((values, at) => {
+          if (!values) return;
+          const { name, page = "", kind = name, read = "" } = data[what][at];
+          lines.push({ name: what === "kinds" ? `kind: ${name}` : name, title: name, page, kind, read, method: what === "methods",
+            values: values.map(([value]) => value), points: values.map(([value, ends], b) => [data.budgets[b], value, ends]),
+            bold: shown.length ? shown.includes(name) && what === "methods" : what === "kinds" && name === lead?.kind });
+        });
+      }
+      return { lines, sets, lead: whole ? lead : null, whole };
     }
 
-    let drawn = null;
+    function entry(line) {
+      const box = element("input", { type: "checkbox", checked: drawn.state.shown.includes(line.name), ariaLabel: `Draw ${line.title}` });
+      box.dataset.line = line.name;
+      box.addEventListener("click", (event) => event.stopPropagation());
+      box.addEventListener("change", () => drawn.toggle(line.name, box.checked));
+      const name = line.page ? element("a", { href: up + line.page, textContent: line.title }) : element("span", { textContent: line.title, title: line.read });
+      return [box, " ", name, element("span", { className: "bench-value", textContent: ` ${line.values[budget].toFixed(1)}` })];
+    }
+
+    // Kinds by their quality at the budget, and their methods below them.
+    function drawList(lines) {
+      const better = (a, b) => b.values[budget] - a.values[budget];
+      const kinds = lines.filter((line) => !line.method).sort(better);
+      const empty = lines.filter((line) => line.method && !kinds.some((kind) => kind.title === line.kind));
+      list.replaceChildren(...kinds.map((kind) => {
+        const mine = lines.filter((line) => line.method && line.kind === kind.title).sort(better);
+        const part = element("details", { open: open.has(kind.title) }, element("summary", {}, ...entry(kind)),
+          element("ul", {}, ...mine.map((line) => element("li", {}, ...entry(line)))));
+        part.addEventListener("toggle", () => (part.open ? open.add(kind.title) : open.delete(kind.title)));
+        return element("li", {}, part);
+      }), ...empty.map((line) => element("li", { className: "bench-alone" }, ...entry(line))));
+    }
+
     function refresh() {
-      const sets = selected();
+      const { lines, sets, lead, whole } = linesNow();
       const families = new Set(sets.map((one) => one.family)).size;
-      const lines = data.methods.map(({ name, page }) => {
-        const all = data.budgets.map((x, at) => [x, meanOf(sets, name, at)]);
-        const count = all[0][1]?.count ?? 0;
-        const points = count >= ENOUGH * families && count ? all.map(([x, one]) => [x, one.mean, one.half]) : [];
-        return { name, page, points, count, at: all[budget][1] };
-      }).filter((line) => line.points.length);
-      const best = [...lines].sort((a, b) => b.at.mean - a.at.mean);
       const share = data.budgets[budget];
-      const named = data.recommended.filter(([at]) => at <= share).at(-1)?.[1];
-      for (const line of lines) line.bold = shown.length ? shown.includes(line.name) : line.name === named;
       said.textContent = ` ${share} % of the price`;
-      heading.textContent = families ? `Best at ${share} % of the price` : "No data set is of this kind";
-      list.replaceChildren(...best.slice(0, LISTED).map(({ name, page, at }) => element("li", {},
-        page ? element("a", { href: up + page, textContent: name }) : name, element("span", { textContent: ` ${at.mean.toFixed(1)}` }))));
-      note.textContent = `${families} data sets, ${sets.length} with their prices. 0: answers without looking; 100: the best that may buy `
-        + "everything (dashed). Bands: 95 % interval over data sets. Methods without a number on 80 % of these data sets are left out.";
-      const first = [...new Set([...shown, ...data.first])].slice(0, Math.max(5, shown.length + 3)).filter((name) => lines.some((line) => line.name === name));
+      heading.textContent = !families ? "No data set is of this kind" : lead ? `Recommended at ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
+      note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
+        + "methods with all features (dashed). A kind stands on each data set for the method of it that is best on all others. "
+        + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
+        + "Left out: what is missing on more than half of these data sets.";
       if (drawn) {
         drawn.update({ lines, at: share });
-        return;
+      } else {
+        const first = [...shown, ...lines.filter((line) => !line.method && line.title !== EVERYTHING).map((line) => line.name)];
+        drawn = window.benchChart(figure, { x: "Budget, % of the price of all features", y: "Quality, chance-corrected", lines, up, unit: "budget",
+          first: first.filter((name) => lines.some((line) => line.name === name)), log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
+          bound: BOUND, groups: true, changed: () => drawList(linesNow().lines) });
       }
-      drawn = window.benchChart(figure, { x: "Budget, % of the price of all features", y: "Quality, chance-corrected", lines, up,
-        first: first.length ? first : best.slice(0, 5).map((line) => line.name), log: true, step: false, at: share, level: 100, end: 100 });
+      drawList(lines);
     }
     refresh();
     place.dataset.drawn = "yes";

@@ -1,0 +1,132 @@
+"""One split of each data set, of several that the suite asks for: pages say so, and give no interval that is none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bench_analysis.analysed import Analysed
+from bench_comparison.draws import without_spread
+from bench_comparison.question import answer_once, scale_once
+from bench_comparison.render.answer_page import render_answer
+from bench_leaderboard.parts import page_parts
+from bench_leaderboard.render.front import render_front
+from bench_leaderboard.render.index import describe
+from bench_leaderboard.render.page import render_page
+from bench_records.records import Labels, Records, tabulate
+from support.made_up import record_of, suite_of
+
+from bench_core.run.suite import Suite
+
+SETS = [f"D{i}" for i in range(8)]
+METHODS = ("majority", "subset", "quick", "slow")
+COMPARISON = """
+[comparison]
+budgets = [0.1, 1.0]
+fallback = "majority"
+static = ["subset"]
+reference = ["slow"]
+kinds = { subset = "fixed subset", quick = "trees", slow = "everything or nothing" }
+"""
+SAID = "1 of 5 splits of each data set has been run so far."
+
+
+def suite() -> Suite:
+    return suite_of(
+        SETS, METHODS, seeds=5, threshold=None, metrics=("accuracy", "error", "cost", "auc"), more=COMPARISON
+    )
+
+
+def first_splits(weak: str = "", seeds: int = 1) -> Records:
+    """Records of the first splits: one method failed on D6, one is not applicable on D7; ``weak`` has a small gain."""
+    rng = np.random.default_rng(5)
+    pieces = []
+    for dataset in SETS:
+        full = 0.6 if dataset == weak else 0.9
+        families: Mapping[str, Any] = {
+            "majority": [(0.0, 0.5)],
+            "subset": [(0.1, 0.6 + rng.uniform(0, 0.1)), (1.0, 0.8)],
+            "quick": [(0.05, 0.72 + rng.uniform(0, 0.1)), (1.0, 0.75)],
+            "slow": [(1.0, full)],
+        }
+        for method, family in families.items():
+            for seed in range(seeds):
+                known = None if (dataset, method) in (("D6", "quick"), ("D7", "subset")) else {"accuracy": 0.0}
+                record = record_of(dataset, method, seed, known, threshold=None)
+                if known is not None:
+                    part = {
+                        "cost-share": [cost for cost, _ in family],
+                        "cost": [2 * cost for cost, _ in family],
+                        "accuracy": [accuracy for _, accuracy in family],
+                        "error": [1 - accuracy for _, accuracy in family],
+                    }
+                    count = len(family)
+                    table = {"label": [""] * count, "details": [{}] * count, "budget": [None] * count}
+                    record["policies"] = {**table, "validation": part, "test": part}
+                pieces.append((Labels(dataset, "uniform", method, seed, 0), record))
+    found = tabulate(pieces)
+    inapplicable = found.policies["method"].eq("subset") & found.policies["status"].eq("failed")
+    found.policies.loc[inapplicable, "status"] = "not applicable"
+    return found
+
+
+def test_every_page_says_how_many_splits_there_are_and_has_no_number_that_is_none() -> None:
+    analysed = Analysed(suite(), first_splits())
+    answer = answer_once(analysed)
+    assert answer is not None
+    front = render_front([{**json.loads(describe(analysed, {})), "losses": answer}], analysed.suite.registry)
+    files = {name: text for part in page_parts(analysed) for name, text in part.files.items()}
+    page = render_page(analysed)
+    for text in (front, page, files["answer.md"]):
+        assert SAID in text
+    for text in (front, page, *files.values(), json.dumps(answer), json.dumps(scale_once(analysed))):
+        assert not re.search(r"\bnan\b|\binf\b", text, re.IGNORECASE), text
+    assert page.count("One of 5 splits has been run: no interval can be given.") == len(SETS)
+    row = next(line for line in front.splitlines() if line.startswith("| 10 %"))
+    assert "**quick**" in row
+    assert re.search(r"\d+ % \[\d+, \d+\]", row), "over eight data sets there is an interval"
+    assert "±" not in next(line for line in page.splitlines() if line.startswith("| quick"))
+
+
+def test_with_all_splits_nothing_is_said_of_them() -> None:
+    analysed = Analysed(suite(), first_splits(seeds=5))
+    assert "splits of each data set" not in render_page(analysed)
+    assert "no interval can be given" not in render_page(analysed)
+
+
+def test_a_gain_within_the_margin_of_the_test_rows_does_not_count() -> None:
+    answer = answer_once(Analysed(suite(), first_splits(weak="D3")))
+    assert answer is not None
+    (view,) = (view for view in answer["views"] if view["prices"] == "all")
+    # 25 test rows: a gain has to be above 1/5. On D3 it is 0.1, elsewhere 0.4.
+    assert [one["name"] for one in view["left_out"]] == ["D3"]
+    assert [one["name"] for one in view["datasets"]] == [name for name in SETS if name != "D3"]
+
+
+def test_one_data_set_with_one_split_has_no_interval_and_no_probability() -> None:
+    of = suite_of(SETS[:1], METHODS, seeds=5, threshold=None, metrics=("accuracy", "error", "cost"), more=COMPARISON)
+    records = first_splits()
+    records.policies = records.policies[records.policies["dataset"] == "D0"].reset_index(drop=True)
+    answer = answer_once(Analysed(of, records))
+    assert answer is not None
+    for step in answer["views"][0]["steps"]:
+        assert step["recommended"] is None
+        for row in (*step["kinds"], *step["algorithms"], *step["methods"]):
+            assert row["quality"][1:] == [None, None]
+            assert row["loss"][1:] == [None, None]
+            assert row["best"] is None
+    for step in answer["views"][0]["dynamic"]:
+        assert (step["difference"][1], step["better"], step["ahead"]) == (None, None, None)
+    assert "· unknown" in render_answer(of, answer)
+
+
+def test_draws_of_several_data_sets_or_splits_are_kept() -> None:
+    draws = np.arange(6.0).reshape(3, 2, 1)
+    assert without_spread(draws, ["a", "b"], [1, 1]) is draws
+    assert without_spread(draws, ["a", "a"], [1, 3]) is draws
+    alone = without_spread(draws, ["a", "a"], [1, 1])
+    assert alone[0].tolist() == draws[0].tolist()
+    assert np.isnan(alone[1:]).all()

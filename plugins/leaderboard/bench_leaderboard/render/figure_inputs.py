@@ -1,0 +1,115 @@
+"""What figures are drawn from, as hashes in ``figures.json``: figures are compared by it, and need no drawing for that.
+
+The file has two SHA-256 hashes of every figure: of its inputs (the function that draws it and what that is given,
+numbers to six digits, so that they are the same on every machine), and of the SVG that was drawn from them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from bench_core import Metric, canonical_json, sha256_text
+from bench_leaderboard.render.figure import Figure
+
+__all__ = ["FIGURES", "files_with_hashes", "inputs_of"]
+
+FIGURES = "figures.json"
+_FORMAT = 1
+
+
+def files_with_hashes(figures: Sequence[Figure], folder: Path, *, draw: bool = True) -> dict[Path, bytes]:
+    """Figures, and the hashes of what they are drawn from, as contents of files in a folder.
+
+    Args:
+        figures: of a page.
+        folder: the suite's.
+        draw: draw all of them. Else an SVG of the folder is taken as it is where ``figures.json`` there has its hash
+            and that of the figure's inputs; only others are drawn.
+    """
+    known = {} if draw else _read(folder)
+    files: dict[Path, bytes] = {}
+    hashes: dict[str, Any] = {}
+    for figure in figures:
+        inputs = inputs_of(figure.draw)
+        svg = _as_known(folder / figure.file, known.get(figure.file), inputs)
+        files[folder / figure.file] = svg = figure.draw() if svg is None else svg
+        hashes[figure.file] = {"inputs": inputs, "svg": sha256(svg).hexdigest()}
+    if figures:
+        files[folder / FIGURES] = f"{canonical_json({'format': _FORMAT, 'figures': hashes})}\n".encode()
+    return files
+
+
+def inputs_of(draw: Callable[[], bytes]) -> str:
+    """Hash of a drawing function with its arguments; empty for one whose arguments have no plain form."""
+    try:
+        return sha256_text(json.dumps(_plain(draw), ensure_ascii=False, separators=(",", ":")))
+    except TypeError:
+        return ""
+
+
+def _read(folder: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads((folder / FIGURES).read_bytes())
+        return found["figures"] if found["format"] == _FORMAT and isinstance(found["figures"], dict) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _as_known(path: Path, known: Any, inputs: str) -> bytes | None:
+    """The SVG on the disk where it is the one that was drawn from these inputs."""
+    if not inputs or not isinstance(known, dict) or known.get("inputs") != inputs:
+        return None
+    try:
+        svg = path.read_bytes()
+    except OSError:
+        return None
+    return svg if sha256(svg).hexdigest() == known.get("svg") else None
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON, equal for equal drawings.
+
+    Raises:
+        TypeError: it has no such form.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | np.floating):
+        return _digits(float(value))
+    if isinstance(value, np.ndarray):
+        return [value.dtype.kind, *map(_plain, value.tolist())]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, list | tuple):
+        return list(map(_plain, value))
+    if isinstance(value, Mapping):
+        return ["map", *([_plain(key), _plain(item)] for key, item in value.items())]
+    if isinstance(value, Set):
+        return ["set", *sorted(map(canonical_json, map(_plain, value)))]
+    if isinstance(value, Metric):
+        return [value.name, value.title, value.goal, value.percent]
+    if isinstance(value, BaseModel):
+        return [type(value).__qualname__, _plain(value.model_dump())]
+    if isinstance(value, partial):
+        return [_plain(value.func), _plain(value.args), _plain(value.keywords)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = [_plain(getattr(value, one.name)) for one in dataclasses.fields(value)]
+        return [type(value).__qualname__, *parts]
+    if inspect.isfunction(value) and value.__closure__ is None and "<" not in value.__qualname__:
+        return value.__qualname__
+    raise TypeError(f"{type(value).__qualname__} has no plain form")
+
+
+def _digits(value: float) -> float | str:
+    return float(f"{value:.6g}") + 0.0 if math.isfinite(value) else str(value)

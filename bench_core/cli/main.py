@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 _NAMED = 20
-"""How many failed trials, or trials over the time limit, are named."""
+"""The most failed trials, or trials over the time limit, that are listed."""
 
 
 class PluginGroup(click.Group):
-    """A group of commands that plugins add to. What brings a command is imported when that command is looked for."""
+    """A group of commands to which plugins can add. A command's module is imported when the command is looked up."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for line in load_command(self._manager(ctx), self, cmd_name):
@@ -92,7 +92,7 @@ def run(
 
 
 def _report(report: RunReport) -> int:
-    """Print what a run did; the exit code."""
+    """Print the report of a run; return the exit code."""
     from bench_core.run.runner import inapplicable_lines
 
     for line in inapplicable_lines(report.plan):
@@ -116,7 +116,7 @@ def _report(report: RunReport) -> int:
 
 
 def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
-    """Print the first of some trials, each with what is said of it."""
+    """Print the first few trials, each with its message."""
     for planned, message in trials[:_NAMED]:
         trial = planned.trial
         click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)

@@ -1,4 +1,4 @@
-"""What a stored record must be before it is read: sealed, of this format, of the trial in its name."""
+"""Checks of stored records: the seal, the format, and that the file's name is the trial's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core.contract.canonical import sha256_text
 __all__ = ["RECORD_FORMAT", "read_record", "seal", "seconds_of", "unseal"]
 
 RECORD_FORMAT = 2
-"""Of a stored record: raised when what is in one, or what it means, changes."""
+"""The format of stored records: raised when their contents or meaning changes."""
 
 _STEPS = ("fit", "decide", "audit", "metrics")
 _ALWAYS = {"name": str, "trial": str, "status": str, "provenance": dict, "timings": dict}
@@ -21,12 +21,12 @@ _DONE = {"task": str, "policies": dict, "history": dict, "diagnostics": dict, "r
 
 
 def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
-    """A record from the bytes of its file.
+    """Read a record from the bytes of its file.
 
     Args:
         data: the file's bytes.
-        name: the trial's name, as the file is called.
-        status: ``ok`` or ``failed``, as the file is called.
+        name: the trial's name, from the file's name.
+        status: ``ok`` or ``failed``, from the file's name.
 
     Raises:
         OutdatedError: it is of an earlier format.
@@ -56,7 +56,7 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
 
 
 def _check_policies(table: Mapping[str, Any]) -> None:
-    """A family by columns: every column as long as the family, every metric a finite number or null."""
+    """Check a family by columns: equal lengths, and every metric a finite number or null."""
     labels = table.get("label")
     if not isinstance(labels, list) or not labels:
         raise ValueError("it has no policies")
@@ -75,5 +75,5 @@ def _check_policies(table: Mapping[str, Any]) -> None:
 
 
 def seconds_of(record: Mapping[str, Any]) -> float:
-    """Seconds that a trial took, of its record: all steps, without what is told of one of them in detail."""
+    """Sum the seconds of a trial's steps from its record; details within a step are not added."""
     return sum(float(record["timings"].get(step, 0.0)) for step in _STEPS)

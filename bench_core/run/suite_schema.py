@@ -1,6 +1,6 @@
-"""What a suite's TOML file may hold, table by table, and how an error in it is worded.
+"""The schema of suite files, table by table, and the messages for errors in them.
 
-Sections that plugins own (`bench_core.plugins.hookspecs`) join it when a file is read.
+Sections that plugins own (`bench_core.plugins.hookspecs`) are added when a file is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ M = TypeVar("M", bound=BaseModel)
 
 _MOST_SEEDS = 10_000
 _TAKEN = ("readme", "index")
-"""Names of files that every leaderboard has: README.md is the index over all suites, index.html its site's."""
+"""Names that suites cannot have: README.md is the index of all suites, index.html that of the site."""
 
 
 def _one_line(text: str) -> str:
@@ -167,7 +167,7 @@ class Protocol(_Table):
 
 
 class Entry(_Table):
-    """A registered thing with its parameters, under a name of the suite's."""
+    """A registered object with its parameters, under a name that the suite chooses."""
 
     use: Name
     name: Label = ""
@@ -245,14 +245,14 @@ class SuiteFile(_Table):
 
 
 def file_model(sections: Iterable[SuiteSection]) -> type[SuiteFile]:
-    """The model of a suite's file with the sections that plugins own; each is None where the file lacks it."""
+    """The model of suite files with the sections that plugins own; a missing section is None."""
     return create_model(  # type: ignore[call-overload, no-any-return]
         "SuiteFile", __base__=SuiteFile, **{section.key: (section.rules.model | None, None) for section in sections}
     )
 
 
 def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping[str, SuiteSection]) -> str:
-    """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
+    """Format pydantic's errors as one line: the first error, and the number of others."""
     lines: dict[str, str] = {}
     for error in sorted(errors, key=_is_no_misspelling):
         section = sections.get(str(error["loc"][0])) if error["loc"] else None
@@ -265,20 +265,20 @@ def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping
 
 
 def _is_no_misspelling(error: Mapping[str, Any]) -> bool:
-    # To sort by: a misspelt key first. Where a key is missing as well, it is why.
+    # A sort key that puts misspelt keys first: they are often the reason why another key is missing.
     return bool(error["type"] != "extra_forbidden")
 
 
 def validated(model: type[M], value: Any, where: str) -> M:
-    """One table of a section that a plugin owns, as its model.
+    """Validate one table of a section that a plugin owns.
 
     Args:
         model: a pydantic model.
-        value: what the file holds; an instance of the model is returned as it is.
-        where: what messages call the place: ``suites/a.toml: figures[0]``.
+        value: the table; an instance of the model is returned unchanged.
+        where: the place for messages, such as ``suites/a.toml: figures[0]``.
 
     Raises:
-        RequestError: an unknown key (the nearest is named), or a wrong value.
+        RequestError: an unknown key (the nearest is named), or an invalid value.
     """
     try:
         return model.model_validate(value)
@@ -290,7 +290,7 @@ def validated(model: type[M], value: Any, where: str) -> M:
 
 
 def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str], section: SuiteSection | None) -> str:
-    """What follows the place of an error; ``known`` are the keys that may be there."""
+    """The message after the place of an error; ``known`` are the allowed keys."""
     if error["type"] == "extra_forbidden":
         return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
     value = error.get("input")
@@ -306,7 +306,7 @@ def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str
 
 
 def _shortened(value: Any) -> str:
-    # A number of thousands of digits cannot even be written.
+    # Python refuses to format a number of thousands of digits.
     text = "a huge number" if isinstance(value, int) and value.bit_length() > 200 else repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
@@ -334,7 +334,7 @@ _BRANCHES = {"float", "literal['threshold']"}
 
 
 def _keys_at(place: tuple[Any, ...], sections: Mapping[str, SuiteSection]) -> list[str]:
-    """The keys that the table at a place may have."""
+    """The allowed keys of the table at a place."""
     names = [part for part in place if isinstance(part, str) and part not in _BRANCHES]
     if not names:
         return [*SuiteFile.model_fields, *sections, *OWNERS]

@@ -74,7 +74,7 @@ SEEDS = click.option("--seeds", type=click.IntRange(min=1), help="Only the first
 MIRROR = click.option(
     "--mirror",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
+    help="A directory that replaces every download (or BUDGETBENCH_MIRROR).",
 )
 ISOLATION = click.option(
     "--isolation",
@@ -82,8 +82,8 @@ ISOLATION = click.option(
     default="process",
     show_default=True,
     envvar="BUDGETBENCH_ISOLATION",
-    help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
-    "none: in this one, for a debugger. Records say which.",
+    help="process: methods run in restricted processes; strict: in new ones that share nothing (slower); "
+    "none: in this process, for debuggers. Records contain the level.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for scripts.")
 OFFLINE = click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")

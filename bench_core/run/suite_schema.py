@@ -88,7 +88,7 @@ class _Table(BaseModel):
 
 
 class Header(_Table):
-    """``[suite]``: what the suite is."""
+    """``[suite]``: name and description of the suite."""
 
     name: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_suite_name)]
     title: str = ""
@@ -100,9 +100,10 @@ class SplitTable(_Table):
     """``[protocol.split]``: see `bench_core.protocol.split.SplitRule`.
 
     Attributes:
-        drawn_from: what the splits of several seeds are drawn from, which says how many rows two of them share: rows
-            of the table, where the parts are counts and do not use it up; or ``independent``, where every seed has
-            data of its own. No part of a trial's name: only the intervals of pages depend on it.
+        drawn_from: how many rows the splits of several seeds are drawn from, so that pages can compute how many rows
+            two splits share: a number of rows, if the parts are counts and use only some of the table; or
+            ``independent``, if every seed has its own data. Only the intervals on pages depend on it; it is not part of
+            a trial's name.
     """
 
     kind: Literal["random", "given"] = "random"
@@ -124,7 +125,7 @@ class SplitTable(_Table):
         return self
 
     def rule(self) -> SplitRule:
-        """The rule these values mean."""
+        """The split rule with these values."""
         return SplitRule(self.kind, self.train, self.validation, self.test, self.stratify)
 
 
@@ -138,21 +139,23 @@ Caps = Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], AfterValidator(_ca
 
 
 class Protocol(_Table):
-    """``[protocol]``: how every method is tried.
+    """``[protocol]``: how methods are compared.
 
     Attributes:
         split: how rows are divided.
         seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
         encode: see `bench_core.protocol.encode.fit_encoder`.
         threshold: confidence threshold p̂ of the reject option; None refuses nothing.
-        select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
-            on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
-        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
+        select: which policy of a family is shown in the table: ``first``, or a metric's name, for the policy that is
+            best on validation. By default the metric ``combined`` with a threshold, else ``error``, ``ndcg@5`` or
+            ``mse``.
+        least_coverage: the share of validation rows that a policy must answer to be selected by a metric; a policy
+            below it is selected only if all are below it.
         audit_rounds: substitutions per policy.
-        timeout: seconds that a method may take for a trial, where the command does not say (``--timeout``). One that
-            takes longer is recorded as over the limit. No part of a trial's name.
-        caps: hard budgets in the unit of the prices: policies that can be asked step by step are also cut where a row
-            would cost more; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
+        timeout: seconds that a method may take for a trial; ``--timeout`` overrides it. A trial that takes longer is
+            recorded as over the limit. It is not part of a trial's name.
+        caps: hard budgets in the unit of the prices. Policies that can be asked step by step are also evaluated with no
+            row costing more than the cap; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
     """
 
     split: SplitTable = SplitTable()
@@ -175,7 +178,7 @@ class Entry(_Table):
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         return self.name or self.use
 
 
@@ -184,10 +187,10 @@ class CostsEntry(Entry):
 
 
 class DatasetEntry(Entry):
-    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol.
+    """``[[datasets]]``: one data set, with its cost schemes and deviations from the protocol.
 
     Attributes:
-        select: overrides the protocol's; a method's own comes before it.
+        select: overrides the protocol's; a method's own overrides this one.
     """
 
     costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(
@@ -202,16 +205,16 @@ class DatasetEntry(Entry):
 
 
 class MethodEntry(Entry):
-    """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
+    """``[[methods]]``: one method, with parameters, a grid, and other parameters for some data sets.
 
     Attributes:
-        grid: parameter → list of values; every combination is tried, and all together are the family.
+        grid: parameter → list of values. Every combination is run; the policies of all of them form the family.
         on: data set name → parameters that differ there.
-        only: names of the data sets it runs on; all when empty.
+        only: names of the data sets that it runs on; all if empty.
         without: names of data sets that it does not run on.
-        reject: whether the protocol's threshold refuses its unsure answers.
-        exit_threshold: the confidence at which a method that stops early stops, where neither data set nor protocol
-            has a threshold; nothing is refused there.
+        reject: whether its answers below the protocol's threshold are refused.
+        exit_threshold: the confidence at which a method with early exit stops, if neither data set nor protocol has a
+            threshold. It does not refuse answers.
         select: overrides the protocol's and the data set's.
     """
 
@@ -224,16 +227,16 @@ class MethodEntry(Entry):
     select: str | None = None
 
     def runs_on(self, dataset: str) -> bool:
-        """Whether it is run on a data set."""
+        """Whether it runs on a data set."""
         return dataset not in self.without and (not self.only or dataset in self.only)
 
 
 class SuiteFile(_Table):
-    """What the core reads of a suite's file.
+    """The sections of a suite file that the core reads.
 
     Attributes:
         metrics: names of the table's metrics.
-        titles: metric → what tables call it instead of its own title, such as a paper's symbol.
+        titles: metric → its title in tables instead of its own, such as a paper's symbol.
     """
 
     suite: Header

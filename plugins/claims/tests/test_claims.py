@@ -14,7 +14,7 @@ from bench_leaderboard.analysis.cells import Cells
 from bench_leaderboard.analysis.tables import grids
 from bench_records.records import tabulate
 from bench_records.selection import select
-from support.made_up import Values, labelled, record_of, records_of, suite_of, toml
+from support.synthetic import Values, labelled, record_of, records_of, suite_of, toml
 
 from bench_core.contract.errors import RequestError
 

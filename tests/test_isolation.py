@@ -192,8 +192,9 @@ def bench_register_methods(register):
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    "jobs", [pytest.param("1", marks=pytest.mark.slow), pytest.param("2", marks=pytest.mark.weekly)]
+)
 def test_the_witness_gets_no_message_before_the_solver_has_ended(tmp_path: Path, jobs: str) -> None:
     install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
     install(tmp_path / "plugins", "alone", _ALONE, "alone")

@@ -80,8 +80,7 @@ def ends(process: psutil.Process) -> bool:
     return False
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.weekly), pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_run_is_resumed(bench: Bench, jobs: int) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.1 }'))
     whole = bench("run", suite, "--store", "whole", "--out", "page-whole")

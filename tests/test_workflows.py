@@ -85,7 +85,7 @@ def test_the_hooks_of_a_commit_are_commands_that_the_lint_job_runs() -> None:
     assert "bash .ci/lint" in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
     """Every command of the pages' checks and of the weekly run, in order, in a clone, with small suites."""
     clone = tmp_path / "clone"

@@ -122,7 +122,7 @@ def test_all_columns_of_a_known_feature_are_shown_and_unknown_ones_never() -> No
     ("fault", "said"),
     [
         ("asks again", "asks for a feature that is known: row 0, feature 0"),
-        ("asks for nothing", "decided on what it had not asked for: row 0, feature 0"),
+        ("asks for nothing", "uses a feature that it did not ask for: row 0, feature 0"),
         ("says numbers", "must give bool"),
     ],
 )
@@ -157,7 +157,7 @@ class Cascading(Method):
     [
         ("", ""),
         ("asks for everything", "acquired other features than decide says"),
-        ("asks for nothing", "not asked for"),
+        ("asks for nothing", "did not ask for"),
         ("believes what is not there", "acquired other features"),
     ],
 )

@@ -26,10 +26,10 @@ from bench_core.run.execute import Options, execute
 
 REGISTRY = load_registry([("tiny", tiny_plugin), ("asked", asked_plugin)], entry_points=False)
 FAULTS = {
-    "asks less": "decided on what it had not asked for",
+    "asks less": "its last answer uses a feature that it did not ask for",
     "asks more": "asks for more than it acquires .* feature 'b' first",
     "asks again": "asks for a feature that is known",
-    "answers otherwise": "answers otherwise than on whole rows",
+    "answers otherwise": "answers differently than on complete rows",
     "says numbers": "must give bool",
     "raises": "ValueError: no idea",
 }

@@ -113,7 +113,7 @@ def test_the_next_run_names_the_trial_that_a_serial_run_died_in(rogue: Bench, ho
     rogue("run", first, expect=0 if how == "os._exit" else -signal.SIGSEGV)
     assert not contents(rogue.folder / ".bench-store")
     said = rogue("run", rogue.suite(BLOBS + SLOPES))
-    line = f"an earlier run died while it ran {how} on blobs, costs uniform, seed 0"
+    line = f"an earlier run crashed in {how} on blobs, costs uniform, seed 0"
     assert said.stderr.count(line) == 1
     assert "an earlier run" not in rogue("run", "s.toml").stderr
 
@@ -122,7 +122,7 @@ def test_a_trial_that_crashed_a_run_is_tried_again(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + method("once", rogue.folder / "was here") + SLOPES)
     rogue("run", suite)
     said = rogue("run", suite)
-    assert "an earlier run died while it ran once on blobs" in said.stderr
+    assert "an earlier run crashed in once on blobs" in said.stderr
     assert "2 trial(s) computed" in said.stdout
 
 

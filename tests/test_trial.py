@@ -228,7 +228,7 @@ def test_every_policy_is_audited_with_values_from_the_training_rows_where_the_te
     assert len(set(data().values[8:, 2])) == 1
 
 
-# What is shared
+# Shared arrays
 
 
 def handed(problem: Problem) -> dict[str, np.ndarray]:
@@ -380,7 +380,7 @@ def test_a_metric_cannot_write_into_an_outcome() -> None:
     assert "read-only" in failure(lambda problem: THREE, metrics={"bad": Metric("bad", writes, "min")})
 
 
-# What comes back
+# Returned arrays
 
 
 def test_what_a_policy_does_to_its_arrays_later_changes_nothing() -> None:
@@ -451,7 +451,7 @@ def test_no_control_character_of_a_methods_error_reaches_a_terminal() -> None:
     assert failure(fit) == "?]0;title? gone?"
 
 
-# What is compared
+# Comparison of decisions
 
 
 def many(task: str = "binary", rows: int = 120) -> Dataset:
@@ -520,7 +520,7 @@ def test_an_order_is_compared_where_a_metric_of_the_run_reads_it() -> None:
     assert "feature 'c'" in cheating(FunctionPolicy(nearly), metrics=ordered)
 
 
-# What is shown
+# Shown rows
 
 
 def test_rows_are_shown_in_one_order_that_is_not_the_splits() -> None:

@@ -87,7 +87,9 @@ class Capped(Policy):
     def __post_init__(self) -> None:
         if not can_be_asked(self.policy) or self.policy.decision_scope != "row":
             kind = type(self.policy).__name__
-            raise ContractError(f"a {kind} cannot be cut at a cap: it is not asked step by step, row by row")
+            raise ContractError(
+                f"a {kind} cannot be cut at a cap: it cannot be asked step by step, or decides by query"
+            )
 
     def decide(self, rows: Rows) -> Decisions:
         """Decide as the policy does; cut the rows that would cost more than the cap."""

@@ -92,8 +92,7 @@ def replay(
     if unpaid.any():
         row, feature = (int(at) for at in np.argwhere(unpaid)[0])
         raise ContractError(
-            f"it asked for no more and then decided on what it had not asked for: row {int(finished[row])}, "
-            f"feature {feature} first"
+            f"its last answer uses a feature that it did not ask for: row {int(finished[row])}, feature {feature} first"
         )
     return Replay(decisions, bought_in, finished)
 
@@ -137,13 +136,13 @@ class ReplayAudit:
         """
         chosen = self._chosen(number, policy.decision_scope == "query")
         rows, first = _renumbered(self.rows.take(chosen)), decisions.take(chosen)
-        subject = f"{name}, asked step by step and shown only what it asked for,"
+        subject = f"{name}, asked step by step and shown only the features that it asked for,"
         try:
             asked = replay(policy, rows, self.feature_of_column, most_rounds=_ROUNDS)
             done = asked.finished
             again = Decisions.exact(asked.decisions, len(done))
         except ContractError as error:
-            raise AuditError(f"{subject} does not do as when it decides on whole rows: {error}") from None
+            raise AuditError(f"{subject} behaves differently than on complete rows: {error}") from None
         except Exception as error:
             raise AuditError(f"{subject} failed: {type(error).__name__}: {error}") from error
         more = asked.known & ~first.acquired
@@ -153,14 +152,14 @@ class ReplayAudit:
                 feature = int(table.any(axis=0).argmax())
                 count = int(table.any(axis=1).sum())
                 raise AuditError(
-                    f"{subject} {what} when it decides on whole rows: feature {feature_names[feature]!r} first "
+                    f"{subject} {what} on complete rows: feature {feature_names[feature]!r} first "
                     f"({count} of {len(rows)} rows)"
                 )
         changed = self.agreement.changed(first.take(done), again, None if rows.query is None else rows.query[done])
         if changed.any():
             raise AuditError(
-                f"{subject} answers otherwise than on whole rows, on {int(changed.sum())} of {len(rows)} rows: it uses "
-                "what it does not ask for"
+                f"{subject} answers differently than on complete rows, on {int(changed.sum())} of {len(rows)} rows: it "
+                "uses features that it does not ask for"
             )
 
     def _chosen(self, number: int, whole_queries: bool) -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ class DatasetCache:
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, KeyError) as error:
-            self.damage = f"{self._index_path} is not believed ({error}); data sets are hashed again"
+            self.damage = f"{self._index_path} is not used ({error}); data sets are hashed again"
             self._dirty = True
 
     def content(self, use: str, source: DataSource) -> str:

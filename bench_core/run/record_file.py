@@ -37,7 +37,7 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
     if written != RECORD_FORMAT:
         if type(written) is int and 0 < written < RECORD_FORMAT:
             raise OutdatedError("it is of an earlier format")
-        raise ValueError(f"it is of format {written!r}, and this version reads {RECORD_FORMAT}")
+        raise ValueError(f"it has format {written!r}, but this version reads format {RECORD_FORMAT}")
     for key, kind in (_ALWAYS | _DONE if status == "ok" else _ALWAYS | {"error": dict}).items():
         if not isinstance(record.get(key), kind):
             raise ValueError(f"its {key!r} is {'missing' if key not in record else 'not a ' + kind.__name__}")
@@ -49,7 +49,7 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
         raise ValueError(f"its status is {record['status']!r}, not {status!r}")
     noted = record.get("decisions", {"bytes": 0, "sha256": ""})
     if not isinstance(noted, dict) or not isinstance(noted.get("bytes"), int) or "sha256" not in noted:
-        raise ValueError("it does not say which decisions it was computed from")
+        raise ValueError("it does not name the decisions that it was computed from")
     if status == "ok":
         _check_policies(record["policies"])
     return record
@@ -71,7 +71,7 @@ def _check_policies(table: Mapping[str, Any]) -> None:
             raise ValueError(f"{name!r} does not have a value for each of its {len(labels)} policies")
         finite = (value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values)
         if name != "details" and not all(finite):
-            raise ValueError(f"{name!r} holds what is not a finite number")
+            raise ValueError(f"{name!r} has a value that is not a finite number")
 
 
 def seconds_of(record: Mapping[str, Any]) -> float:

@@ -117,7 +117,7 @@ def run_suite(
     crashed = _take_crashed(session.store.path)
     for trial in crashed.values():
         what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
-        notice(f"an earlier run died while it ran {trial}; {what}")
+        notice(f"an earlier run crashed in {trial}; {what}")
     options = replace(options, skipped=crashed if options.skip_crashed else ())
     metrics = tuple(session.suite.needed_metrics())
     if options.timeout is None:

@@ -224,7 +224,7 @@ def asked_as_decided(policy: Policy, rows: Rows, problem: Problem, name: str) ->
             asked = replay(policy, rows, problem.feature_of_column, placeholder=placeholder)
         except ContractError as error:
             raise ContractError(f"{name}, asked step by step: {error}") from None
-        subject = f"{name}, asked step by step with {placeholder:g} in place of what is not known"
+        subject = f"{name}, asked step by step with {placeholder:g} in place of unknown values"
         same_decisions(decisions, asked.decisions, subject, problem, rows, exact=True)
         more = (asked.known != decisions.acquired).any(axis=1)
         if more.any():

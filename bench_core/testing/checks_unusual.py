@@ -32,7 +32,7 @@ def _works_or_is_refused(method: Method, task: Task, variant: str, words: tuple[
         if broken:
             raise
         raise ContractError(
-            f"{variant}: it may be refused, but the message must {hint}; it was {type(error).__name__}: {error}"
+            f"{variant}: the method may refuse it, but its message must {hint}; it was {type(error).__name__}: {error}"
         ) from error
 
 

@@ -52,4 +52,4 @@ def _value(value: Any, where: str) -> str:
     if isinstance(value, Mapping):
         inside = (f"{_key(k)} = {_value(v, f'{where}.{k}')}" for k, v in value.items() if v is not None)
         return "{" + ", ".join(inside) + "}"
-    raise ContractError(f"{where} is {value!r}, which TOML cannot say")
+    raise ContractError(f"{where} is {value!r}, which TOML cannot express")

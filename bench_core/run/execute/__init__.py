@@ -153,7 +153,7 @@ def execute(
     )  # fmt: skip
     for planned in [planned for planned in todo if planned.name in options.skipped]:
         todo.remove(planned)
-        note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
+        note(fail(planned, settings, TrialStopped("crash", "an earlier run crashed in this trial; it was skipped")))
     seconds, memory = dict[str, float](), dict[str, float]()
     if name != "serial" and len(todo) > 1:
         done = (planned for planned in plan.planned if planned.state == "done")

@@ -124,7 +124,7 @@ class Isolated(Solver):
             return family_from(answer, self._decide, self._next)
         except (TypeError, ValueError) as error:
             self.done()
-            raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
+            raise TrialStopped("error", f"its process broke the protocol: {error}") from None
 
     def copy(self) -> None:
         """Get the policies as bytes, before they see a row to decide on."""
@@ -165,7 +165,7 @@ class Isolated(Solver):
             return ContractError(answer["refused"])
         if not set(arrays) <= set(Decisions.__dataclass_fields__) or "acquired" not in arrays:
             self.done()
-            raise TrialStopped("error", f"its process does not keep to the protocol: it gave {sorted(arrays)[:9]}")
+            raise TrialStopped("error", f"its process broke the protocol: it gave {sorted(arrays)[:9]}")
         return Decisions(**arrays)
 
     def _next(self, number: int, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:

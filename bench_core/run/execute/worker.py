@@ -146,7 +146,7 @@ class Worker:
             provenance |= {**self._plugins(trial), "date": _today(), "judge": list(self.settings.judge)}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
-                raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")
+                raise DataError(f"data set {trial.dataset!r} has changed since the run was planned; run again")
             step = "prepare"
             prepared = self._prepare(planned, dataset)
             step = "run"

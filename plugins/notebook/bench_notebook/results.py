@@ -183,7 +183,7 @@ def run(
             session,
             Options(
                 jobs=jobs, isolation=isolation, plugin_options={"private": True}
-            ),  # of one's own, whatever the level
+            ),  # a notebook shows private results, so records of every isolation level count
             seeds,
             dict(only or {}),
             lambda plan, missing: None,

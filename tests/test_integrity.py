@@ -292,7 +292,7 @@ def test_no_partial_record_is_left_if_a_write_fails(tmp_path: Path) -> None:
     assert store.read(record["name"]) is not None
 
 
-@pytest.mark.parametrize("blocked", ["tmp", "shelf"])
+@pytest.mark.parametrize("blocked", ["tmp", "records"])
 def test_a_store_that_cannot_be_written_stops_the_run_in_one_line(place: Place, blocked: str) -> None:
     store = place.folder / "other"
     store.mkdir()
@@ -382,8 +382,8 @@ def test_every_method_has_its_own_file_whatever_its_name(tmp_path: Path) -> None
 def test_a_record_keeps_its_checksum_when_others_have_more_metrics(tmp_path: Path) -> None:
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, more in ((few, {}), (many, {"new-metric": 1.0})):
-        told = [record_of("D", "A", 0, {"cost": 1.0}), record_of("D", "B", 0, {"cost": 1.0} | more)]
-        write_files(write_export(tabulate(labelled(told)), folder))
+        changed_records = [record_of("D", "A", 0, {"cost": 1.0}), record_of("D", "B", 0, {"cost": 1.0} | more)]
+        write_files(write_export(tabulate(labelled(changed_records)), folder))
     sums = [{path.stem: pd.read_parquet(path)["checksum"][0] for path in export_files(f)} for f in (few, many)]
     assert sums[0]["a"] == sums[1]["a"]
     assert sums[0]["b"] != sums[1]["b"]

@@ -411,7 +411,7 @@ LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a
 def test_random_kills_of_everything_leave_the_store_of_an_undisturbed_run(tmp_path: Path, count: int) -> None:
     seeds = MANY + SLOPES.replace("noise = 0.1", "noise = 0.1, seconds = 0.2")
     run(tmp_path, seeds, "calm", isolation="none")
-    rng, killed, rounds = random.Random(7), {"coordinator": 0, "worker": 0, "party": 0}, 0
+    rng, killed, rounds = random.Random(7), {"coordinator": 0, "worker": 0, "restricted": 0}, 0
     while sum(killed.values()) < count:
         rounds += 1
         store = f"killed{rounds}"
@@ -425,9 +425,9 @@ def test_random_kills_of_everything_leave_the_store_of_an_undisturbed_run(tmp_pa
                 time.sleep(rng.uniform(0.1, 1.0))
                 with suppress(psutil.Error):
                     below, forks = process.children(recursive=True), plugin_processes(process)
-                    what = rng.choice(["coordinator", "worker", *["party"] * 6])
+                    what = rng.choice(["coordinator", "worker", *["restricted"] * 6])
                     workers = [p for p in below if p not in forks and "spawn_main" in " ".join(p.cmdline())]
-                    chosen = {"coordinator": [process], "worker": workers, "party": forks}[what]
+                    chosen = {"coordinator": [process], "worker": workers, "restricted": forks}[what]
                     if chosen and below:
                         rng.choice(chosen).send_signal(signal.SIGKILL)
                         killed[what] += 1

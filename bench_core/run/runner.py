@@ -131,8 +131,8 @@ def run_suite(
         report.summary.computed += now.computed
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
-        whole = session.plan() if seeds is not None or only or now.computed else plan
-        finished = FinishedRun(session, whole, report.summary.computed, options.plugin_options)
+        complete = session.plan() if seeds is not None or only or now.computed else plan
+        finished = FinishedRun(session, complete, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():

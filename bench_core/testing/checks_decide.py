@@ -70,12 +70,12 @@ def check_one_row(method: Method, task: Task) -> None:
     """A batch of one row (or one query, if the policy decides by query) gets the same answer as in a larger batch."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
-        whole = decide(policy, case.rows, case.problem, name)
+        together = decide(policy, case.rows, case.problem, name)
         for row in (0, len(case.rows) - 1):
             alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
             if policy.decision_scope == "row":
                 same_decisions(
-                    whole.take(np.array([row])),
+                    together.take(np.array([row])),
                     alone,
                     f"{name}, row {row} decided alone",
                     case.problem,
@@ -105,13 +105,17 @@ def check_batch_size(method: Method, task: Task) -> None:
     case, family = fitted(method, task)
     rows = len(case.rows)
     for name, policy in some_policies(family):
-        whole = decide(policy, case.rows, case.problem, name)
+        together = decide(policy, case.rows, case.problem, name)
         if policy.decision_scope == "query":
             for query in np.unique(_queries(case.rows)):
                 batch = np.flatnonzero(_queries(case.rows) == query)
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch), part, f"{name}, query {query} decided alone", case.problem, case.rows.take(batch)
+                    together.take(batch),
+                    part,
+                    f"{name}, query {query} decided alone",
+                    case.problem,
+                    case.rows.take(batch),
                 )
             continue
         for size in (7, rows // 2):
@@ -119,7 +123,11 @@ def check_batch_size(method: Method, task: Task) -> None:
                 batch = np.arange(start, min(start + size, rows))
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch), part, f"{name}, rows in batches of {size}", case.problem, case.rows.take(batch)
+                    together.take(batch),
+                    part,
+                    f"{name}, rows in batches of {size}",
+                    case.problem,
+                    case.rows.take(batch),
                 )
 
 

@@ -44,8 +44,8 @@ def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9
     decided = Decisions(
         np.arange(features) < 2 * stage[:, None], stage=stage, evaluations=stage.astype(np.float64), **answers
     ).take(order)
-    whole = _answers(case.y, case.problem.n_classes, 1.0, rng)
-    reference = Decisions(np.ones((rows, features), dtype=bool), **whole).take(order)
+    certain = _answers(case.y, case.problem.n_classes, 1.0, rng)
+    reference = Decisions(np.ones((rows, features), dtype=bool), **certain).take(order)
     sizes, query = (None if x is None else x[order] for x in (case.rows.sizes, case.rows.query))
     outcome = outcome_of(
         decided.checked(rows, features, case.problem.n_classes),

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import bench_analysis
 import numpy as np
 import pandas as pd
 import pytest
@@ -274,6 +275,20 @@ def test_where_the_note_of_what_was_rendered_is_damaged_the_page_is_rendered_aga
     before = place.published()
     assert place.run(SUITE).exit_code == 0
     assert (place.published(), note.read_bytes()) == (before, sound)
+
+
+def test_after_a_change_of_the_analysis_the_page_is_rendered_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.run(SUITE)
+    session = place.session(SUITE)
+    assert is_current(session, session.plan())
+    changed = place.folder / "bench_analysis"
+    shutil.copytree(Path(str(bench_analysis.__file__)).parent, changed)
+    monkeypatch.setattr(bench_analysis, "__file__", str(changed / "__init__.py"))
+    assert is_current(session, session.plan())
+    (changed / "summary.py").write_text("")
+    assert not is_current(session, session.plan())
 
 
 def test_no_partial_record_is_left_if_a_write_fails(tmp_path: Path) -> None:

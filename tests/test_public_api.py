@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bench_analysis
 import bench_leaderboard
 import bench_records
 import pytest
@@ -22,7 +23,7 @@ import bench_core.testing
 
 PLUGINS = projects()[1:]
 ROOMS = [bench_core.records, bench_core.suites, bench_core.execution]
-PACKAGES = [bench_core, bench_core.testing, bench_leaderboard, bench_records]
+PACKAGES = [bench_core, bench_core.testing, bench_analysis, bench_leaderboard, bench_records]
 MODULES = [*PACKAGES, *ROOMS]
 PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 
@@ -55,6 +56,7 @@ def test_a_plugin_uses_public_names_of_the_core_and_of_the_leaderboard_only(proj
     "import bench_core.run.store",
     "from bench_leaderboard.render.page import render",
     "from bench_leaderboard import render",
+    "from bench_analysis.curves import Curve",
     "def later():\n    from bench_core.testing.checks import CHECKS",
     "from bench_core import contract",
     "from bench_core import NoSuchName",

@@ -25,6 +25,7 @@ TESTED_SEPARATELY = {
     "README.md": {"run command", "test command", "plugin pyproject", "plugin"},  # tests/test_readme.py, .ci/run
     "plugins/policies/README.md": "plugins/policies/tests/test_end_to_end.py",
     "plugins/polydom/README.md": "plugins/polydom/tests/test_library.py",
+    "plugins/recommend/README.md": "plugins/recommend/tests/test_end_to_end.py",
 }
 MOST_NOT_RUN = 6
 
@@ -34,7 +35,7 @@ def is_tested_separately(page: Path, before: str, kind: str) -> bool:
     place = TESTED_SEPARATELY.get(page.relative_to(ROOT).as_posix(), set())
     if isinstance(place, str):
         assert (ROOT / place).is_file()
-        return kind != "toml" or "policies" in place
+        return kind != "toml" or "end_to_end" in place
     named = re.search(r"<!-- ([\w ]+) -->\s*$", before)
     return named is not None and named[1] in place
 

@@ -29,7 +29,7 @@ def measure(count: int, wanted: int) -> None:
     """Render ``count`` records; print the seconds, the peak memory in MB, and a hash of the files."""
     started = time.perf_counter()
     import numpy as np
-    from bench_leaderboard.analysis.analysed import Analysed
+    from bench_analysis.analysed import Analysed
     from bench_leaderboard.render.front import render_front
     from bench_leaderboard.render.index import describe
     from bench_leaderboard.render.page import render_page

@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.optimism import Optimism, optimism
+from bench_analysis.analysed import Analysed
+from bench_analysis.optimism import Optimism, optimism_of
 from bench_records import outdated, published
 
 from bench_core import DataContext
@@ -37,7 +37,7 @@ def measured(suite: Path) -> tuple[list[Optimism], set[str]]:
     if records is None:
         raise SystemExit(f"{suite}: nothing is published")
     earlier = {method for method, change in outdated(read, records) if "method version" in change}
-    return list(optimism(Analysed(read, records))), earlier
+    return list(optimism_of(Analysed(read, records))), earlier
 
 
 def rendered(rows: Iterable[Optimism], earlier: set[str]) -> str:

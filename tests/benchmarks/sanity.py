@@ -84,9 +84,9 @@ def _toml(value: Any) -> str:
 
 def answers(suite: Path, folder: Path) -> pd.DataFrame:
     """A row per data set and method: accuracy at each budget, and the number of policies of a family."""
+    from bench_analysis import default_quality
+    from bench_analysis.points import cells_of
     from bench_comparison.budgets import answers_of
-    from bench_leaderboard import default_quality
-    from bench_leaderboard.analysis.curves import cells_of
     from bench_records import EMPTY, records_of
 
     from bench_core import DataContext

@@ -8,6 +8,9 @@ import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
 
 from support.bench import Bench, scripts
 
@@ -59,3 +62,31 @@ def run_command(bench: Bench, command: str, code: int, where: str) -> None:
             cwd=bench.folder, env=environment, capture_output=True, text=True, timeout=300,
         )  # fmt: skip
     assert ran.returncode == code, f"{where}: {command}\n{ran.stdout}\n{ran.stderr}"
+
+
+def invoke(command: str) -> str:
+    """Run a ``bench`` command in this process and return its output."""
+    from bench_core.cli.main import main
+
+    name, *arguments = shlex.split(command)
+    assert name == "bench"
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def run_blocks(page: Path, names: dict[str, Any]) -> list[str]:
+    """Run the blocks of a page in order, in this process and folder, and return what its ``console`` commands print.
+
+    A ``toml`` block is a file whose name is its first line, a comment. Names of ``python`` blocks stay in ``names``.
+    """
+    outputs = []
+    for block in blocks(page):
+        if block.kind == "toml":
+            first, rest = block.text.split("\n", 1)
+            Path(first.removeprefix("# ")).write_text(rest, encoding="utf-8")
+        elif block.kind == "console":
+            outputs += [invoke(line) for line in block.text.strip().splitlines()]
+        elif block.kind == "python":
+            exec(compile(block.text, str(page), "exec"), names)
+    return outputs

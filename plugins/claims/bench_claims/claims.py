@@ -24,7 +24,7 @@ has claims):
 - What is missing cannot make a claim hold, but what is there can contradict it.
 - Undefined values are left out, counted and shown; with half of the seeds undefined or more, nothing can be told.
 
-Intervals have the variance of every other interval of the page (`bench_leaderboard.analysis.summary`). *Least* is the
+Intervals have the variance of every other interval of the page (`bench_analysis.summary`). *Least* is the
 least difference that they tell with a power of 80 %. Nothing is corrected for the number of claims.
 """
 
@@ -34,7 +34,7 @@ import math
 from dataclasses import replace
 from typing import Any, cast
 
-from bench_leaderboard import Cells
+from bench_analysis import Cells
 from bench_records import Records
 
 from bench_claims.estimates import Estimate, with_queries

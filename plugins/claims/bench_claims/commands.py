@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_leaderboard import Analysed
+from bench_analysis import Analysed
 from bench_records import Records, published, records_of
 
 from bench_claims.claims import check_claims

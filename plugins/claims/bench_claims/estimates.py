@@ -1,6 +1,6 @@
 """Numbers with intervals: of a mean, of a ratio of means, and of what a paper's few splits would give.
 
-Three intervals of 95 %, all from the same variance (`bench_leaderboard.analysis.summary`):
+Three intervals of 95 %, all from the same variance (`bench_analysis.summary`):
 
 - *of a mean* (`mean_estimate`): what the method does on average over splits; corrected for their overlap.
 - *of a ratio of means* (`ratio_estimate`): made on the scale of logarithms by the delta method, so that it is positive
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from bench_leaderboard import Mean, detectable, mean_of_means, mean_with_margin
+from bench_analysis import Mean, detectable, mean_of_means, mean_with_margin
 from numpy.typing import NDArray
 
 __all__ = ["Estimate", "Scale", "mean_estimate", "predicted", "ratio_by_split", "ratio_estimate", "with_queries"]

@@ -95,7 +95,7 @@ class QuantityFields(ClaimFields):
             selected row; ``cost`` is the metric that is spent, if not the price.
         matched: read the metric off the method's curve where another metric has a given value on the test part, so that
             methods are compared at the same value of it, not at that of their selected rows.
-        reading: of a curve: its ``steps``, or the lotteries on its ``hull`` (`bench_leaderboard.analysis.lottery`).
+        reading: of a curve: its ``steps``, or the lotteries on its ``hull`` (`bench_analysis.lottery`).
     """
 
     metric: str = ""

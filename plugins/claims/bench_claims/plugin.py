@@ -9,7 +9,8 @@ from bench_core import hookimpl
 from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 
 if TYPE_CHECKING:
-    from bench_leaderboard import Analysed, FrontPart, PagePart
+    from bench_analysis import Analysed
+    from bench_leaderboard import FrontPart, PagePart
 
     from bench_core.suites import Suite
 

@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_leaderboard import Cells, overlap, quality_named
+from bench_analysis import Cells, overlap, quality_named
 from bench_records import Records
 from numpy.typing import NDArray
 
@@ -58,7 +58,7 @@ class Source:
         return min(self.suite.seed_count(dataset) for dataset, _ in places)
 
     def overlaps(self, places: Sequence[tuple[str, str]]) -> list[float]:
-        """Of the splits of each data set; see `bench_leaderboard.analysis.summary.overlap`."""
+        """Of the splits of each data set; see `bench_analysis.summary.overlap`."""
         return [self._overlaps[place] for place in places]
 
     @cached_property

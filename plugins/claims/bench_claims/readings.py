@@ -1,7 +1,7 @@
 """A family of policies at a budget, in two readings: the best policy within it, or a lottery over two of them.
 
 *Steps*: of the policies whose validation cost is within the budget the best on validation. *Hull*: a policy may also be
-drawn at random for each row, see `bench_leaderboard.analysis.lottery`. Which policies are drawn, and how often each, is
+drawn at random for each row, see `bench_analysis.lottery`. Which policies are drawn, and how often each, is
 decided on validation; what they cost and are worth is measured on the test part.
 """
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from bench_leaderboard import Quality, cost_shares, hull, step_front
+from bench_analysis import Quality, cost_shares, hull, step_front
 from bench_records import Records
 from numpy.typing import NDArray
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from bench_leaderboard import objectives
+from bench_analysis import objectives
 
 from bench_claims.estimates import Estimate
 from bench_claims.quantities import Missing, Source, difference, plain

@@ -108,7 +108,7 @@ class DominanceCheck(ClaimFields):
     """``kind = "dominance"``: ``method`` dominates every method of ``against``, or none of them dominates it.
 
     Attributes:
-        objectives: metrics; when empty those of the tables (`bench_leaderboard.analysis.dominance`).
+        objectives: metrics; when empty those of the tables (`bench_analysis.dominance`).
     """
 
     kind: Literal["dominance"]

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_leaderboard import Cells
+from bench_analysis import Cells
 from bench_records import KEY, Records, select
 from numpy.typing import NDArray
 

@@ -6,12 +6,12 @@ import re
 from typing import Any
 
 import pytest
+from bench_analysis.cells import Cells
+from bench_analysis.tables import grids
 from bench_claims.claims import NO_INTERVAL, NO_QUERIES, QUERIES, WIDE, check_claims
 from bench_claims.page import claims_section
 from bench_claims.relations import SAME_POLICY
 from bench_claims.verdicts import Checked
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.tables import grids
 from bench_records.records import tabulate
 from bench_records.selection import select
 from support.synthetic import Values, labelled, record_of, records_of, suite_of, toml

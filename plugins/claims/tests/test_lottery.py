@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_analysis.cells import Cells
+from bench_analysis.fronts import hull
+from bench_analysis.lottery import lottery_areas
+from bench_analysis.quality import quality_named
 from bench_claims.claims import check_claims
 from bench_claims.readings import quality_matched, quality_within
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.fronts import hull
-from bench_leaderboard.analysis.lottery import lottery_areas
-from bench_leaderboard.analysis.quality import quality_named
 from bench_records.records import Records, tabulate
 from bench_records.selection import select
 from hypothesis import given

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_analysis.cells import Cells
+from bench_analysis.summary import detectable
 from bench_claims.claims import check_claims
 from bench_claims.estimates import Estimate, mean_estimate, predicted, ratio_estimate, with_queries
 from bench_claims.verdicts import all_of, compared, negated
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.summary import detectable
 from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_leaderboard import Quality, points_of
+from bench_analysis import Quality, points_of
 from bench_records import Records
 from numpy.typing import NDArray
 
@@ -153,12 +153,12 @@ def answers_of(
 
     Args:
         records: the suite's records.
-        cell: done policies, from `bench_leaderboard.analysis.curves.cells_of`.
+        cell: done policies, from `bench_analysis.curves.cells_of`.
         methods: names, in order.
         quality: what is wanted.
         budgets: ascending.
         static: methods that look at the same features of every row.
-        cost: what is to be saved, see `bench_leaderboard.analysis.quality.cost_shares`; None for costs in the unit of
+        cost: what is to be saved, see `bench_analysis.quality.cost_shares`; None for costs in the unit of
             the prices, in which the budgets are then given.
         lacking: method → why it has trials without a number.
     """

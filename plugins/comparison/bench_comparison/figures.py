@@ -6,16 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from bench_leaderboard import (
-    Analysed,
-    Figure,
-    FigureBuilder,
-    FigureEntry,
-    FigureKind,
-    MetricsEntry,
-    file_slug,
-    needed_metrics,
-)
+from bench_analysis import Analysed
+from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, MetricsEntry, file_slug, needed_metrics
 
 from bench_comparison.findings import main_view
 from bench_comparison.overall import overall_of

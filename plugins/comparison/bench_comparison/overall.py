@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_leaderboard import ALPHA, Analysed, Cells, Grid, Mean, dominated_by, mean_of_means
+from bench_analysis import ALPHA, Analysed, Cells, Grid, Mean, dominated_by, mean_of_means
 from numpy.typing import NDArray
 
 from bench_comparison.statistics import (

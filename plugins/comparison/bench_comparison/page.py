@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench_leaderboard import Analysed, FigureEntry, MetricsEntry, PagePart
+from bench_analysis import Analysed
+from bench_leaderboard import FigureEntry, MetricsEntry, PagePart
 
 from bench_comparison.answer import answer_of
 from bench_comparison.findings import main_view

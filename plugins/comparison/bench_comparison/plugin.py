@@ -10,7 +10,8 @@ from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 
 if TYPE_CHECKING:
     import pandas as pd
-    from bench_leaderboard import Analysed, FrontPart, PagePart, RegisterFigure
+    from bench_analysis import Analysed
+    from bench_leaderboard import FrontPart, PagePart, RegisterFigure
     from bench_records import Records
 
     from bench_core.suites import Suite

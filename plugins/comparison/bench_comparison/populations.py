@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from bench_leaderboard import cells_of, default_quality
+from bench_analysis import cells_of, default_quality
 from bench_records import Records, is_over_limit
 
 from bench_comparison.budgets import Answers, answers_of

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-from bench_leaderboard import Analysed
+from bench_analysis import Analysed
 from bench_records import Records, times_of
 
 from bench_comparison.answer import Compares, compares_of

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_leaderboard import mean_with_margin, overlap
+from bench_analysis import mean_with_margin, overlap
 from bench_records import Records
 from numpy.typing import NDArray
 

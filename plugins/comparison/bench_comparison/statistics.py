@@ -4,7 +4,7 @@ Which method is better across data sets? Data sets are independent: average rank
 difference, and Wilcoxon's signed-rank test over the data sets' means (Demšar 2006). Tests are corrected by Holm's
 procedure. Tables are float64 (data sets, methods), without holes.
 
-Which of two methods is better on one data set is another question: `bench_leaderboard.corrected_resampled_t`.
+Which of two methods is better on one data set is another question: `bench_analysis.corrected_resampled_t`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from bench_leaderboard import ALPHA
+from bench_analysis import ALPHA
 from numpy.typing import NDArray
 
 __all__ = [

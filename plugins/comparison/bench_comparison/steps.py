@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bench_leaderboard import step_front
+from bench_analysis import step_front
 from numpy.typing import NDArray
 
 __all__ = ["NONE", "ROUNDING", "Steps"]

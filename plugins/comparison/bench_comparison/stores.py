@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_leaderboard import Cells, Mean, mean_with_margin, overlap
+from bench_analysis import Cells, Mean, mean_with_margin, overlap
 from bench_records import Labels, Records, Rules, export_files, read_export, select, tabulate
 
 from bench_core import Metric, RequestError, canonical_json

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from bench_analysis.points import cells_of
+from bench_analysis.quality import quality_named
 from bench_comparison.answer import compares_of
 from bench_comparison.budgets import Answers, answers_of, relative
 from bench_comparison.populations import comparison_of
 from bench_comparison.render.budgets import render_rows
 from bench_comparison.steps import NONE, Steps
-from bench_leaderboard.analysis.curves import cells_of
-from bench_leaderboard.analysis.quality import quality_named
 from bench_records.records import Records, tabulate
 from hypothesis import given
 from hypothesis import strategies as st

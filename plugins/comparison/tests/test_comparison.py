@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from bench_analysis.quality import quality_named
 from bench_comparison.budgets import Answers
 from bench_comparison.comparison import Compared, compare, shared_set, split_ranks
 from bench_comparison.resampling import interval_of, resampled
-from bench_leaderboard.analysis.quality import quality_named
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats

@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from bench_analysis.analysed import Analysed
 from bench_comparison.answer import answer_of, compares_of
 from bench_comparison.budget_table import budget_table
 from bench_comparison.populations import comparison_of, populations
 from bench_comparison.question import answer_once
 from bench_comparison.render.answer_page import render_answer
 from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_records.records import Labels, Records, tabulate

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_analysis import Mean, feature_classes, mean_with_margin, overlap
 from bench_leaderboard import (
     FADED,
     INK,
@@ -19,12 +20,8 @@ from bench_leaderboard import (
     FigureBuilder,
     FigureEntry,
     FigureKind,
-    Mean,
     bare,
     canvas,
-    feature_classes,
-    mean_with_margin,
-    overlap,
     plain_text,
     shorten,
     style_of,

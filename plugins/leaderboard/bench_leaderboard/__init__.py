@@ -1,4 +1,4 @@
-"""The leaderboard: from a suite's records to tables, claims, figures and pages.
+"""The leaderboard: from the numbers of `bench_analysis` to tables, figures and pages.
 
 The names below are what a plugin needs that brings a kind of figure (`bench_leaderboard.hookspecs`), and what the site
 is made with. They are loaded on first use.

@@ -1,8 +1,8 @@
 """How a finished run knows, at once, that its page is what it would render.
 
-A file in the store names the trials, the suite's text, the code of the core and of the plugins that draw, and the
-files written (size and time of change). When nothing was computed and all of it is as it was, nothing is rendered.
-Where the file is damaged or cannot be written, the next run renders again.
+A file in the store names the trials, the suite's text, the code of the core, of the analysis and of the plugins that
+draw, and the files written (size and time of change). When nothing was computed and all of it is as it was, nothing is
+rendered. Where the file is damaged or cannot be written, the next run renders again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import bench_analysis
+
 from bench_core import sha256_text
 from bench_core.records import seal, unseal
+from bench_core.suites import Plugin
 
 if TYPE_CHECKING:
     from bench_core.suites import Plan, SuiteSession
@@ -30,7 +33,8 @@ def _key(session: SuiteSession, plan: Plan) -> str:
     hooks = (getattr(registry.manager.hook, name) for name in _HOOKS)
     drawing = {impl.plugin_name for hook in hooks for impl in hook.get_hookimpls()}
     code = "".join(p.source for p in registry.plugins.values() if p.name in {"bench-core", *drawing})
-    return sha256_text(f"{sha256_text(trials)}{session.suite.text}{code}")
+    analysis = Plugin("analysis", "", "", "bench_analysis", folder=Path(str(bench_analysis.__file__)).parent)
+    return sha256_text(f"{sha256_text(trials)}{session.suite.text}{code}{analysis.source}")
 
 
 def _place(session: SuiteSession) -> Path:

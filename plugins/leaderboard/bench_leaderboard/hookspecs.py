@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pluggy
 
 if TYPE_CHECKING:
-    from bench_leaderboard.analysis.analysed import Analysed
+    from bench_analysis import Analysed
+
     from bench_leaderboard.parts import FrontPart, PagePart
 
 __all__ = ["RegisterFigure", "bench_front_parts", "bench_page_parts", "bench_register_figures"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bench_analysis import Analysed
+
     from bench_core.suites import Registry
-    from bench_leaderboard.analysis.analysed import Analysed
 
 __all__ = ["FrontPart", "PagePart", "front_parts", "page_parts"]
 

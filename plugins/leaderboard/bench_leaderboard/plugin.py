@@ -12,8 +12,9 @@ from bench_core.suites import RegisterSuiteSection, SectionRules, SuiteSection
 from bench_leaderboard.hookspecs import RegisterFigure
 
 if TYPE_CHECKING:
+    from bench_analysis import Analysed
+
     from bench_core.suites import FinishedRun, Suite, Written
-    from bench_leaderboard.analysis.analysed import Analysed
     from bench_leaderboard.parts import PagePart
 
 BENCH_CONTRACT_VERSION = 1

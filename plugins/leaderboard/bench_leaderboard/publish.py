@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from bench_analysis import Analysed
 from bench_records import (
     RECORDS,
     VERIFIED,
@@ -27,7 +28,6 @@ from bench_core import RequestError, canonical_json, did_you_mean
 from bench_core.records import DamagedRecordsError, definition_of
 from bench_core.suites import FinishedRun, Plan, SuiteSession
 from bench_leaderboard import current
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.dataset_pages import dataset_pages, is_divided, render_dataset_page
 from bench_leaderboard.render.front import render_front

@@ -16,11 +16,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from bench_analysis.analysed import Analysed
+from bench_analysis.assignments import usage_of
+from bench_analysis.series import mean_series
 from bench_comparison.render.ranks import cliques_of, critical_difference_figure
 from bench_emsco.figures import stages_by_class
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.assignments import usage_of
-from bench_leaderboard.analysis.series import mean_series
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.figure_builder import file_slug
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.grid_ends import GridEnd, grid_ends
+from bench_analysis.analysed import Analysed
+from bench_analysis.cells import Cells
+from bench_analysis.grid_ends import GridEnd, grid_ends_of
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Labels, Records, tabulate
 from bench_records.selection import select
@@ -34,7 +34,7 @@ def records_of(chosen: list[float], **more: Any) -> Records:
 
 def found(chosen: list[float], **more: Any) -> list[GridEnd]:
     records = records_of(chosen, **more)
-    return grid_ends(records, Cells(select(records, SUITE)))
+    return grid_ends_of(records, Cells(select(records, SUITE)))
 
 
 def test_an_end_that_wins_on_half_of_the_seeds_is_named() -> None:
@@ -57,7 +57,7 @@ def test_what_the_fit_chose_is_read_from_its_diagnostics() -> None:
         identity = json.loads(info["trial"])
         identity["method"]["parameters"] = {"learning_rates": [0.02, 0.05, 0.1]}
         info["trial"] = canonical_json(identity)
-    [one] = grid_ends(records, Cells(select(records, SUITE)))
+    [one] = grid_ends_of(records, Cells(select(records, SUITE)))
     assert (one.parameter, one.end, one.seeds) == ("learning_rates", 0.1, 4)
 
 
@@ -70,7 +70,7 @@ def test_an_automatic_grid_is_read_from_the_diagnostics_of_each_fit() -> None:
         record["policies"]["details"] = [{"lambda": value}]
         pieces.append((Labels("X", "uniform", "A", seed, 0), record))
     records = tabulate(pieces)
-    [one] = grid_ends(records, Cells(select(records, SUITE)))
+    [one] = grid_ends_of(records, Cells(select(records, SUITE)))
     assert (one.parameter, one.grid, one.end, one.seeds) == ("lambdas", (0.1, 0.5, 0.9, 2.0), 0.1, 2)
 
 
@@ -86,7 +86,7 @@ def test_points_of_the_suites_grid_are_a_grid_too() -> None:
             pieces.append((Labels("X", "uniform", "A", seed, point), record))
     suite = suite_of(["X"], [], 2, metrics=["cost"], more='[[methods]]\nuse = "slopes"\nname = "A"\nselect = "cost"\n')
     records = tabulate(pieces)
-    [one] = grid_ends(records, Cells(select(records, suite)))
+    [one] = grid_ends_of(records, Cells(select(records, suite)))
     assert (one.parameter, one.grid, one.end, one.seeds) == ("depth", (1.0, 2.0, 3.0), 3.0, 2)
 
 

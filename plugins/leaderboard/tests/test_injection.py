@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from bench_leaderboard.analysis.analysed import Analysed
+from bench_analysis.analysed import Analysed
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.markdown import code, fenced, slug, table, text

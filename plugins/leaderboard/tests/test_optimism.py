@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.optimism import optimism
+from bench_analysis.analysed import Analysed
+from bench_analysis.optimism import optimism_of
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Records, tabulate
 from support.synthetic import labelled, record_of, suite_of
@@ -44,7 +44,7 @@ def records() -> Records:
 
 
 def test_the_mean_is_over_data_sets_of_the_best_policy_on_validation(records: Records) -> None:
-    a, b = optimism(Analysed(SUITE, records))
+    a, b = optimism_of(Analysed(SUITE, records))
     assert (a.method, a.datasets, a.worst[1]) == ("A", 2, "X")
     assert a.policies == pytest.approx((2 + 1) / 2)
     assert a.worst[0] == pytest.approx(0.05)
@@ -53,7 +53,7 @@ def test_the_mean_is_over_data_sets_of_the_best_policy_on_validation(records: Re
 
 
 def test_what_no_choice_explains_is_the_mean_over_all_policies(records: Records) -> None:
-    a, b = optimism(Analysed(SUITE, records))
+    a, b = optimism_of(Analysed(SUITE, records))
     x = ((-0.2 + 0.1) / 2 + (0.0 + 0.7) / 2) / 2
     y = (-0.1 - 0.2) / 2
     assert a.every == pytest.approx((x + y) / 2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bench_analysis.analysed import Analysed
+from bench_analysis.cells import Cells
+from bench_analysis.tables import Grid, grids
 from bench_claims.claims import check_claims
 from bench_comparison.overall import overall
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Records, tabulate
 from bench_records.selection import select

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_analysis.analysed import Analysed
+from bench_analysis.cells import Cells
+from bench_analysis.tables import Grid, grids
 from bench_comparison.overall import overall
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.cells import Cells
-from bench_leaderboard.analysis.tables import Grid, grids
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page

@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.policies import by_policy
+from bench_analysis.analysed import Analysed
+from bench_analysis.policies import by_policy
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.page_figures import figure_files, figures_of
 from bench_records.records import Records

@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from bench_analysis.analysed import Analysed
 from bench_cstc.figures.reading import ShownTree, Tree, depth_by_price, trees_of
 from bench_cstc.figures.tree import places_of, tree_figure
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.render.page_figures import figures_of
 from bench_records.records import Records
 from bench_records.selection import select

@@ -13,7 +13,8 @@ import pandas as pd
 from bench_core import DataContext, RequestError, did_you_mean
 
 if TYPE_CHECKING:
-    from bench_leaderboard import Analysed, Figure
+    from bench_analysis import Analysed
+    from bench_leaderboard import Figure
     from bench_records import Records
 
     from bench_core.suites import SuiteSession
@@ -61,7 +62,7 @@ class Results:
 
     @cached_property
     def _analysed(self) -> Analysed:
-        from bench_leaderboard import Analysed
+        from bench_analysis import Analysed
 
         return Analysed(self.session.suite, self._records)
 
@@ -103,7 +104,7 @@ class Results:
             Columns ``dataset``, ``costs``, ``method``, ``budget`` and ``cost`` (shares of the price of all features),
             ``quality`` (mean over seeds on the test part), ``margin`` (half the width of its 95 % interval).
         """
-        from bench_leaderboard import curves_of
+        from bench_analysis import curves_of
 
         frames = [
             pd.DataFrame(

@@ -1,4 +1,4 @@
-"""Recommend a method for a table with prices, fit a policy, save it, and ask it feature by feature.
+"""Fit a policy on a table with prices, save it, and ask it feature by feature.
 
 The names in ``__init__.pyi`` are imported on first use.
 """

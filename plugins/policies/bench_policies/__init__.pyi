@@ -9,8 +9,6 @@ from .folder import save_policy as save_policy
 from .goals import Goal as Goal
 from .goals import read_error_costs as read_error_costs
 from .prices import read_prices as read_prices
-from .recommending import Recommendation as Recommendation
-from .recommending import recommend as recommend
 from .sessions import Answer as Answer
 from .sessions import Session as Session
 from .substitution import AskedBySubstitution as AskedBySubstitution

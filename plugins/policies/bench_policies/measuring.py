@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core import Method, RequestError
 from bench_policies.goals import Goal, Judged
 from bench_policies.judging import judge, trivial_answers
-from bench_policies.nested import REPORT_SHARE, report_rows
 from bench_policies.trials import Bench
 
 __all__ = ["corrected_half_width", "measure", "measure_trivial", "summary"]
@@ -81,15 +81,22 @@ def measure(
         )
         chosen.append(judge(tried.test[number], classes, goal))
     measured = {**summary(chosen, bench.test_share), "met": sum(goal.met(judged) for judged in chosen)}
-    return measured, measure_trivial(bench, goal, splits)
+    return measured, measure_trivial(bench, goal, splits, bench.test_share)
 
 
-def measure_trivial(bench: Bench, goal: Goal, splits: int, reported: bool = False) -> list[dict[str, Any]]:
+def measure_trivial(
+    bench: Bench,
+    goal: Goal,
+    splits: int,
+    share: float,
+    rows_of: Callable[[NDArray[np.generic]], NDArray[np.int64]] | None = None,
+) -> list[dict[str, Any]]:
     """Measure the answers without features: ``answer`` and the values of `summary`, best first.
 
     Args:
         bench, goal, splits: as for `measure`.
-        reported: on the report rows of nested splits; otherwise on the test parts.
+        share: number of measured rows divided by the number of training and validation rows.
+        rows_of: the rows of a test part to measure on, by its labels; None: all.
     """
     classes = bench.dataset.classes
     if not classes:
@@ -97,11 +104,10 @@ def measure_trivial(bench: Bench, goal: Goal, splits: int, reported: bool = Fals
     found: dict[str, list[Judged]] = {}
     for seed in range(1, splits + 1):
         prepared = bench.prepared(seed)
-        y = prepared.test.y[report_rows(prepared.test.y)] if reported else prepared.test.y
+        y = prepared.test.y if rows_of is None else prepared.test.y[rows_of(prepared.test.y)]
         trivial = trivial_answers(prepared.problem.train.y, y, classes, goal, bench.setup.threshold)
         for answer, judged in trivial.items():
             found.setdefault(answer, []).append(judged)
-    share = REPORT_SHARE if reported else bench.test_share
     rows = [{"answer": answer, **summary(judged, share)} for answer, judged in found.items()]
     by = "total" if goal.error_costs is not None else "quality"
     return sorted(rows, key=lambda row: row[by] if by == "total" else -row[by])

@@ -98,22 +98,6 @@ def check_rows(dataset: Dataset) -> None:
             raise RequestError(f"{dataset.name}: all rows are of one class; there is nothing to predict")
 
 
-def sample_of(dataset: Dataset, count: int) -> Dataset:
-    """Return so many random rows of a table; all of them where there are not twice as many, or a class is missing."""
-    if dataset.n_rows <= 2 * count:
-        return dataset
-    rng = np.random.default_rng(0)
-    rows = np.sort(rng.permutation(dataset.n_rows)[:count])
-    try:
-        return Dataset(
-            dataset.name, dataset.task, dataset.values[rows], dataset.feature_names, dataset.target[rows],
-            dataset.classes, dataset.categorical, dataset.categories,
-            None if dataset.sizes is None else dataset.sizes[rows],
-        )  # fmt: skip
-    except Exception:  # a rare class is missing from the sample
-        return dataset
-
-
 def facts_after_encoding(dataset: Dataset, costs: Costs, encode: str, threshold: float | None) -> DataFacts:
     """Return the facts of an encoded and priced data set, from which a method decides whether it applies."""
     groups = costs.groups

@@ -6,13 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, Protocol
 
 from bench_core import CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
-from bench_core.execution import Conditions, Prepared, prepare, run_trial
+from bench_core.execution import Conditions, Prepared, TrialResult, prepare, run_trial
 from bench_core.suites import Trial
 from bench_policies.capping import CappedMethod
-from bench_policies.isolated_trials import IsolatedTrials
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
 """Confidence thresholds that a method with early stopping is fitted with where no row is refused; the validation rows
@@ -35,6 +34,18 @@ class Setup:
     threshold: float | None = None
     exit_threshold: float | None = None
     threads: int = 1
+
+
+class Runner(Protocol):
+    """Runs trials elsewhere than in this process, one after another, within a time limit."""
+
+    def limit(self, seconds: float | None, until: float | None) -> None:
+        """Limit later trials to so many seconds each, and to an end on the monotonic clock."""
+
+    def run(
+        self, trial: Trial, dataset: Dataset, prepared: Prepared, metrics: Mapping[str, Metric], conditions: Conditions
+    ) -> TrialResult:
+        """As `bench_core.execution.run_trial`."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +85,8 @@ class Bench:
         scheme: the cost scheme that prices it.
         setup: how methods are run.
         split: the rule that splits rows into training, validation and test part.
-        isolated: run methods in processes of their own, as many at a time as there are; empty: they run in this
-            process.
+        isolated: what runs methods in processes of their own, as many at a time as there are; empty: they run in
+            this process.
         cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.
     """
 
@@ -83,12 +94,12 @@ class Bench:
     scheme: CostScheme
     setup: Setup = field(default_factory=Setup)
     split: SplitRule = field(default_factory=SplitRule)
-    isolated: Sequence[IsolatedTrials] = ()
+    isolated: Sequence[Runner] = ()
     cap: float | None = None
     _prepared: dict[int, Prepared] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._idle: SimpleQueue[IsolatedTrials] = SimpleQueue()
+        self._idle: SimpleQueue[Runner] = SimpleQueue()
         for isolated in self.isolated:
             self._idle.put(isolated)
 

@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import FittedPolicy, Setup, fit_policy
 
-PRICES = {
-    "prices": {"age": 0.0, "smoker": 1.0, "glucose": 5.0, "insulin": 5.0, "scan": 40.0},
-    "groups": {"blood": ["glucose", "insulin"]},
-    "group_prices": {"blood": 3.0},
-}
+sys.path.insert(0, str(Path(__file__).parents[3] / "tests"))
 
-
-def make_table(rows: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Patients with a free feature, a category, two features of a blood sample, and an expensive scan."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(20, 80, rows),
-            "smoker": rng.choice(["no", "yes", "former"], rows),
-            "glucose": rng.normal(120, 25, rows).round(1),
-            "insulin": rng.normal(90, 30, rows).round(1),
-            "scan": rng.normal(0, 1, rows).round(3),
-        }
-    )
-    risk = 0.02 * (frame.age - 50) + 0.05 * (frame.glucose - 120) + 0.8 * (frame.smoker == "yes") + 0.7 * frame.scan
-    frame["outcome"] = np.where(risk + rng.normal(0, 0.5, rows) > 0.3, "sick", "healthy")
-    return frame
+from support.patients import PRICES, make_table
 
 
 @pytest.fixture(scope="session")

@@ -14,17 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import (
-    BudgetedClassifier,
-    FittedPolicy,
-    Goal,
-    Setup,
-    explain,
-    fit_policy,
-    load_policy,
-    recommend,
-    save_policy,
-)
+from bench_policies import BudgetedClassifier, FittedPolicy, Goal, Setup, explain, fit_policy, load_policy, save_policy
 from bench_policies.answering import Answering
 from bench_policies.card import card
 from click.testing import CliRunner, Result
@@ -56,7 +46,7 @@ def bench(*words: str) -> Result:
 
 @pytest.fixture
 def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The arguments of ``bench recommend`` and ``bench fit`` for a table and its prices."""
+    """The arguments of ``bench fit`` for a table and its prices."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BUDGETBENCH_ISOLATION", "none")
     table.to_csv("t.csv", index=False)
@@ -98,17 +88,6 @@ def test_the_classifier_refuses_a_budget_that_it_cannot_keep() -> None:
     with pytest.raises(RequestError, match="the least budget that works is 10"):
         BudgetedClassifier("single-stage", budget=2).fit(X, X[:, 0] > 0)
     assert BudgetedClassifier("single-stage", budget=10).fit(X, X[:, 0] > 0).cost_(X).mean() == 10
-
-
-@pytest.mark.slow
-def test_nothing_is_recommended_where_no_method_keeps_to_the_budget(files: list[str]) -> None:
-    words = ["--budget", "0.5", "--method", "single-stage", "--method", "eg2", "--splits", "2"]
-    done = bench("recommend", *files, *words)
-    assert done.exit_code == 1
-    assert "Use " not in done.output
-    assert "bench fit" not in done.output
-    (least,) = re.findall(r"the least budget that works is (\S+) \(eg2\)", done.output)
-    assert "Use eg2" in bench("recommend", *files, "--budget", least, *words[2:]).output
 
 
 def test_the_card_counts_the_splits_whose_test_part_keeps_the_budget(table: pd.DataFrame) -> None:
@@ -181,19 +160,6 @@ def test_the_card_compares_the_total_with_answers_without_features(careful: Fitt
     for answer in trivial:
         assert f"| {answer}" in text
         assert f"Without any feature: {answer}" in explain(careful).stages
-
-
-def test_a_recommendation_says_that_a_constant_answer_is_no_worse(files: list[str]) -> None:
-    words = ["--error-costs", "e.toml", "--method", "single-stage", "--splits", "2"]
-    done = bench("recommend", *files, *words)
-    assert done.exit_code == 0, done.output
-    assert "Mean total" in done.output
-    assert re.search(r'the answer "always sick" gives a mean total cost of \S+.*, which is no worse', done.output)
-    found = json.loads(bench("recommend", *files, *words, "--method", "majority", "--json").stdout)
-    assert found["best"] == "majority"
-    assert "Use majority" in found["text"]
-    assert {row["method"] for row in found["table"]} == {"majority", "single-stage"}
-    assert found["command"].startswith("bench fit")
 
 
 def test_a_row_is_refused_where_every_answer_is_expected_to_cost_more(table: pd.DataFrame) -> None:
@@ -303,14 +269,6 @@ def test_the_exit_threshold_is_chosen_on_the_validation_rows(
     assert fitted("cost-ordered", threshold=0.8).about["exit_threshold"] is None
 
 
-def test_recommend_measures_the_exit_threshold_that_fit_would_choose(table: pd.DataFrame) -> None:
-    found = recommend(
-        table, PRICES, target="outcome", goal=Goal(budget=4), methods=("cost-ordered",), splits=2, isolation="none"
-    )
-    assert found.best == "cost-ordered"
-    assert found.table["cost"].iloc[0] < 10
-
-
 # Texts of a table
 
 HOSTILE = "a\x1b[2Jb\x9b31m\u202ec\rAnswer: fine\n"
@@ -327,10 +285,8 @@ def test_no_control_character_of_a_table_reaches_the_terminal(tmp_path: Path, mo
     Path("p.toml").write_text("prices = [1, 2, 3]\n")
     Path("wrong.toml").write_text('[prices]\n"x\\u001b[2J" = 1\n')
     table = ["t.parquet", "--target", "y", "--prices", "p.toml"]
-    methods = ["--method", "stump", "--method", "cost-ordered"]
     row = json.dumps({HOSTILE: 1.0, "kind": HOSTILE + "1", "other": 0.0})
     commands = [
-        bench("recommend", *table, *methods, "--splits", "1"),
         bench("fit", *table, "--method", "stump", "--splits", "1", "--out", "stump"),
         bench("fit", *table, "--method", "single-stage", "--splits", "1", "--out", "policy"),
         bench("explain", "stump"),
@@ -339,13 +295,13 @@ def test_no_control_character_of_a_table_reaches_the_terminal(tmp_path: Path, mo
         bench("explain", "policy", "--row", "{}"),
         bench("fit", *table[:-1], "wrong.toml", "--method", "stump", "--out", "other"),
     ]
-    assert [done.exit_code for done in commands] == [0, 0, 0, 0, 0, 2, 2, 2], [done.output for done in commands]
+    assert [done.exit_code for done in commands] == [0, 0, 0, 0, 2, 2, 2], [done.output for done in commands]
     for done in commands:
         shown = done.output + done.stderr
         assert not re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown), shown
         assert not any(line.startswith("Answer: fine") for line in shown.splitlines())
-    assert "a\\x1b[2Jb" in commands[1].output
-    assert "Answer: a\\x1b[2Jb" in commands[4].output
+    assert "a\\x1b[2Jb" in commands[0].output
+    assert "Answer: a\\x1b[2Jb" in commands[3].output
 
 
 def test_a_session_names_a_feature_without_its_control_characters(table: pd.DataFrame) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import BudgetedClassifier, Goal, fit_policy, load_policy, recommend, save_policy
+from bench_policies import BudgetedClassifier, Goal, fit_policy, load_policy, save_policy
 
 PRICES = {"a": 4, "b": 3, "c": 2, "d": 1}
 
@@ -43,26 +43,3 @@ def test_the_classifier_keeps_a_cap_and_a_mean_budget(frame: pd.DataFrame) -> No
     X, y = frame[list("abcd")], frame["y"]
     model = BudgetedClassifier("cost-ordered", prices=[4, 3, 2, 1], cap=6).fit(X, y)
     assert model.cost_(X).max() <= 6
-
-
-def test_a_recommended_method_stays_below_the_cap(frame: pd.DataFrame) -> None:
-    found = recommend(
-        frame, PRICES, target="y", goal=Goal(cap=6), methods=("single-stage", "forward-selection"), splits=2,
-        isolation="none",
-    )  # fmt: skip
-    assert found.best == "forward-selection"
-    assert found.table.set_index("method").loc["forward-selection", "most"] <= 6
-    assert "at most 6 in every row" in found.text
-
-
-@pytest.mark.slow
-def test_methods_are_compared_cut_at_the_cap_also_in_processes_of_their_own(frame: pd.DataFrame) -> None:
-    found = {
-        isolation: recommend(
-            frame, PRICES, target="y", goal=Goal(cap=5), methods=("cost-ordered",), splits=1, isolation=isolation
-        ).table.set_index("method")
-        for isolation in ("process", "none")
-    }
-    for name in ("quality", "cost", "most"):
-        assert found["process"].loc["cost-ordered", name] == found["none"].loc["cost-ordered", name]
-    assert 3 <= found["process"].loc["cost-ordered", "most"] <= 5

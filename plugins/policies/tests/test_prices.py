@@ -118,16 +118,13 @@ def test_prices_by_name_in_order_and_from_a_file_are_the_same(tmp_path: Path, ta
         read_prices([1, 2, 3], FEATURES, load_registry())
 
 
-@pytest.mark.parametrize("command", ["recommend", "fit"])
-def test_the_commands_refuse_before_anything_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame, command: str
-) -> None:
+def test_fit_refuses_before_anything_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     from bench_core.cli.main import main
 
     monkeypatch.chdir(tmp_path)
     table.to_csv("patients.csv", index=False)
     Path("prices.toml").write_text("prices = [0, 0, 5, 5, nan]")
-    asked: list[Any] = [command, "patients.csv", "--target", "outcome", "--prices", "prices.toml"]
+    asked: list[Any] = ["fit", "patients.csv", "--target", "outcome", "--prices", "prices.toml"]
     asked += ["--method", "lasso", "--out", "out"]
     ran = CliRunner().invoke(main, asked)
     assert ran.exit_code == 2

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from bench_leaderboard import Panel, has_band
+from bench_analysis import Panel, has_band
 
 from bench_site.sources import SHARES, drawn, ranked
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from bench_leaderboard import Panel
+from bench_analysis import Panel
 
 from bench_site.sources import Published, at_share
 

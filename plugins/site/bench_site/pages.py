@@ -8,7 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from bench_leaderboard import Panel, code, text
+from bench_analysis import Panel
+from bench_leaderboard import code, text
 
 from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked

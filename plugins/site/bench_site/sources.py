@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_leaderboard import Curve, Panel, curves_of, read_descriptions, slug
+from bench_analysis import Curve, Panel, curves_of
+from bench_leaderboard import read_descriptions, slug
 from bench_records import Records, read_export
 from numpy.typing import NDArray
 

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from bench_leaderboard import feature_classes
+from bench_analysis import feature_classes
 from bench_records import Records
 from numpy.typing import NDArray
 

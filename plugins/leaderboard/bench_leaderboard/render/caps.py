@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.caps import cap_tables
+from bench_analysis import Analysed, cap_tables
+
 from bench_leaderboard.parts import PagePart
 from bench_leaderboard.render.markdown import number, table, text
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from bench_analysis import FEW_SEEDS, LEVELS, REFERENCE_POINT, Curve, Panel, has_band
+
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.curves import FEW_SEEDS, LEVELS, Curve, Panel, has_band
-from bench_leaderboard.analysis.fronts import REFERENCE_POINT
 from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import number, plain_number, table, text
 from bench_leaderboard.render.templates import rendered

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from bench_analysis import Analysed, Grid
 from bench_records import distinct
 
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.render.curves import curve_section
 from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.figure_builder import file_slug

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from bench_analysis import by_policy, mean_with_margin, overlap, quantity_metric
 from bench_records import Records
 
 from bench_core import Metric
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.policies import by_policy, quantity_metric
-from bench_leaderboard.analysis.summary import mean_with_margin, overlap
 from bench_leaderboard.render.markdown import number, plain_number, table, text
 from bench_leaderboard.render.tables import heading
 from bench_leaderboard.tables_schema import TableEntry

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from bench_analysis import Panel, resolve_quantity
 from pydantic import BaseModel, ConfigDict, Field
 
 from bench_core import Metric, RequestError
 from bench_core.records import resolve_metric
-from bench_leaderboard.analysis.curves import Panel
-from bench_leaderboard.analysis.policies import resolve_quantity
 
 __all__ = ["Figure", "FigureEntry", "needed_metrics", "needed_quantities"]
 

@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from bench_analysis import Analysed, Panel
 from bench_records import Records
 
 from bench_core import Metric, sha256_text
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.curves import Panel
 from bench_leaderboard.render.figure import Figure, FigureEntry
 from bench_leaderboard.render.figures.palette import Style, style_of
 from bench_leaderboard.render.tables import heading

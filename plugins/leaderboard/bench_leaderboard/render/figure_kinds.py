@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from bench_analysis import (
+    Panel,
+    Row,
+    by_policy,
+    cells_of,
+    default_quality,
+    mean_series,
+    panel_of,
+    quality_named,
+    quantity_metric,
+    summarise,
+    usage_of,
+)
 from pydantic import model_validator
 
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.assignments import usage_of
-from bench_leaderboard.analysis.curves import Panel, cells_of, panel_of
-from bench_leaderboard.analysis.policies import by_policy, quantity_metric
-from bench_leaderboard.analysis.quality import default_quality, quality_named
-from bench_leaderboard.analysis.series import mean_series
-from bench_leaderboard.analysis.summary import Row, summarise
 from bench_leaderboard.render.figure import Figure, FigureEntry, needed_metrics, needed_quantities
 from bench_leaderboard.render.figure_builder import FigureBuilder, FigureKind, file_slug
 from bench_leaderboard.render.figures.scatter import Axis

@@ -9,14 +9,12 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from bench_analysis import Analysed, Grid, Row
 from bench_records import csv_text
 
 from bench_core import RequestError
 from bench_core.records import seal, unseal
 from bench_core.suites import Registry
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.summary import Row
-from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.dataset_pages import dataset_pages
 from bench_leaderboard.render.front import render_front

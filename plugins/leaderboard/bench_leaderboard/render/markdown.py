@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from bench_leaderboard.analysis.summary import Mean
+from bench_analysis import Mean
 
 __all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 

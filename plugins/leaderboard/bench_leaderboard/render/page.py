@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bench_analysis import Analysed, grid_ends_of, optimism_of
 from bench_records import Records, is_over_limit, outdated
 
-from bench_leaderboard.analysis.analysed import Analysed
-from bench_leaderboard.analysis.grid_ends import grid_ends
-from bench_leaderboard.analysis.optimism import optimism
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.dataset_pages import DatasetPage, dataset_pages, of_single_datasets
@@ -50,8 +48,8 @@ def render_page(analysed: Analysed) -> str:
         curves=curve_section(suite, figures, with_figures=not own),
         figures=figure_section(suite, [figure for figure in figures if figure not in elsewhere]),
         tables="".join(f"{line}\n" for line in extra_sections(suite, records)),
-        grid_ends=grid_table(suite, grid_ends(records, analysed.cells)),
-        optimism=optimism_table(optimism(analysed)),
+        grid_ends=grid_table(suite, grid_ends_of(records, analysed.cells)),
+        optimism=optimism_table(optimism_of(analysed)),
         failed=_failures(records),
         **provenance(suite, records, analysed.verified),
     )

@@ -11,9 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench_analysis import Analysed
+
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Registry, Suite, validated
-from bench_leaderboard.analysis.analysed import Analysed
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.figure import Figure, FigureEntry
 from bench_leaderboard.texts import texts_in

@@ -6,14 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from bench_analysis import Grid, GridEnd, Optimism, Row
 from bench_records import Records
 
 from bench_core import Metric
 from bench_core.suites import Suite
-from bench_leaderboard.analysis.grid_ends import GridEnd
-from bench_leaderboard.analysis.optimism import Optimism
-from bench_leaderboard.analysis.summary import Row
-from bench_leaderboard.analysis.tables import Grid
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 

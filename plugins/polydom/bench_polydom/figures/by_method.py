@@ -11,18 +11,8 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from bench_leaderboard import (
-    Figure,
-    FigureBuilder,
-    FigureEntry,
-    FigureKind,
-    Style,
-    canvas,
-    legend,
-    mean_with_margin,
-    overlap,
-    plain_text,
-)
+from bench_analysis import mean_with_margin, overlap
+from bench_leaderboard import Figure, FigureBuilder, FigureEntry, FigureKind, Style, canvas, legend, plain_text
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 

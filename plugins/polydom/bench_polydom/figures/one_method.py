@@ -10,7 +10,8 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from bench_leaderboard import Figure, FigureBuilder, FigureKind, mean_with_margin, overlap, style_of
+from bench_analysis import mean_with_margin, overlap
+from bench_leaderboard import Figure, FigureBuilder, FigureKind, style_of
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bench_core import Metric, RequestError, did_you_mean

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from bench_analysis import Row
 
 from bench_core import Metric
-from bench_leaderboard.analysis.summary import Row
 from bench_leaderboard.render.figures.canvas import bare, canvas, plain_text, shorten
 from bench_leaderboard.render.figures.palette import INK, Style
 from bench_leaderboard.render.markdown import plain_number

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from bench_analysis import Curve, Panel, has_band, hull
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.curves import Curve, Panel, has_band
-from bench_leaderboard.analysis.fronts import hull
 from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text
 from bench_leaderboard.render.figures.palette import MUTED, Style
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from bench_analysis import Series
 
-from bench_leaderboard.analysis.series import Series
 from bench_leaderboard.render.figures.canvas import canvas, plain_text, shorten
 from bench_leaderboard.render.figures.palette import MUTED, Style
 

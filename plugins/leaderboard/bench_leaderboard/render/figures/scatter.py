@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from bench_analysis import Mean
 from numpy.typing import NDArray
 
-from bench_leaderboard.analysis.summary import Mean
 from bench_leaderboard.render.figures.canvas import canvas, legend, plain_text
 from bench_leaderboard.render.figures.palette import MUTED, Style
 from bench_leaderboard.render.markdown import plain_number

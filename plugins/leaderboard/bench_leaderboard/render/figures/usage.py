@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from bench_analysis import Usage
 
-from bench_leaderboard.analysis.assignments import Usage
 from bench_leaderboard.render.figures.canvas import bare, canvas, legend, plain_text, shorten
 from bench_leaderboard.render.figures.palette import MUTED, Style
 

@@ -1,0 +1,272 @@
+"""Trade-off curves: what a method's family of policies is worth at every budget.
+
+A seed's curve is a step function of the budget b: of all policies (of every grid point) whose *validation* cost is
+within b, the one with the best *validation* quality is taken, and counts with what it does on the *test* part. So a
+curve rises on validation by construction, and nothing is chosen on the test part. A method's curve is the mean over
+seeds, budget by budget. Every family is completed with the policy that buys nothing (`bench_records.complete`), so a
+curve begins at no cost; where records do not hold that policy, it begins at the least budget at which every seed can
+afford one of the method's own. Nothing is interpolated between policies: a budget between two of them gets the cheaper
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bench_records import Records
+from numpy.typing import NDArray
+
+from bench_analysis.fronts import hypervolume, non_dominated, step_front
+from bench_analysis.lottery import lottery_areas
+from bench_analysis.points import cells_of, points_of
+from bench_analysis.quality import Quality, default_quality, largest_cost
+from bench_analysis.summary import Mean, margins, mean_with_margin, overlap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bench_core.suites import Suite
+
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "curves_of", "has_band", "panel_of"]
+
+LEVELS = (0.95, 0.99, 1.0)
+"""Shares of the full model's quality that "cost to reach" is given for."""
+
+FEW_SEEDS = 5
+"""With fewer seeds a curve has no band: its width would be mostly that of the t quantile (4.3 for three seeds)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A method's trade-off on one data set under one cost scheme. Costs are shares of the price of all features.
+
+    Attributes:
+        method: its name in the suite.
+        seeds: seeds that are done, ascending.
+        policies: mean number of policies of a seed's family; the empty policy that completes it is not counted.
+        budgets: float64 (steps,), ascending: where the mean curve changes.
+        validation: float64 (steps,): mean quality on validation at each budget; never gets worse.
+        quality: float64 (steps,): mean quality on the test part.
+        margin: float64 (steps,): half the width of the 95 % interval of that mean over seeds, budget by budget,
+            corrected for overlapping splits; NaN with one seed.
+        cost: float64 (steps,): mean cost on the test part.
+        coverage: float64 (steps,): mean share of conclusive answers, or None where nothing is refused.
+        start: cost of the method's cheapest own policy on validation.
+        area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
+            policy can be afforded.
+        lottery: the same area with lotteries over two policies instead of steps, see
+            `bench_analysis.lottery`.
+        full: mean test quality of what an unlimited budget gets.
+        reach: level → cost at which the mean curve first reaches that share of the full model's quality; NaN if
+            never.
+        volume: hypervolume of a seed's policies over coverage, accuracy and 1 − cost share, or None where a task
+            has no such things.
+        full_by_seed: seed → test quality of what an unlimited budget gets.
+    """
+
+    method: str
+    seeds: tuple[int, ...]
+    policies: float
+    budgets: NDArray[np.float64]
+    validation: NDArray[np.float64]
+    quality: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    coverage: NDArray[np.float64] | None
+    start: Mean
+    area: Mean
+    lottery: Mean
+    full: float
+    reach: Mapping[float, float]
+    volume: Mean | None
+    full_by_seed: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """All curves of one data set under one cost scheme.
+
+    Attributes:
+        dataset, costs: their names in the suite.
+        quality: what the curves show.
+        cost: the metric of the horizontal axis, before it is made a share.
+        largest: what a share of 1 of that metric is; 1 for ``cost``.
+        floor: quality where nothing can be afforded.
+        reference: the method whose full quality "cost to reach" is measured by, one for all curves: the suite's, or
+            the one that is best at any cost.
+        named: whether the suite named it.
+        curves: in the suite's order of methods; methods without a done trial are missing.
+        rejects: whether any policy refuses an answer.
+    """
+
+    dataset: str
+    costs: str
+    quality: Quality
+    cost: str
+    floor: float
+    reference: str
+    curves: tuple[Curve, ...]
+    largest: float = 1.0
+    named: bool = True
+
+    @property
+    def rejects(self) -> bool:
+        """Whether any curve refuses answers."""
+        return any(curve.coverage is not None for curve in self.curves)
+
+
+def has_band(curve: Curve) -> bool:
+    """Whether a curve has enough seeds for a band."""
+    return len(curve.seeds) >= FEW_SEEDS
+
+
+def curves_of(suite: Suite, records: Records, reference: str | None = None) -> list[Panel]:
+    """The curves of every data set and cost scheme, in the suite's order, each with its default quality.
+
+    Args:
+        reference: see `Panel`; on data sets where it did not run the best stands for it.
+    """
+    cells = cells_of(records)
+    panels = []
+    for dataset, costs in suite.grids:
+        cell = cells.get((dataset, costs))
+        quality = default_quality(suite, records, cell) if cell is not None else None
+        if cell is not None and quality is not None:
+            drawn_from = suite.drawn_from(dataset)
+            panel = panel_of(
+                records, cell, suite.methods_on(dataset), quality, reference=reference, drawn_from=drawn_from
+            )
+            if panel is not None:
+                panels.append(panel)
+    return panels
+
+
+def panel_of(
+    records: Records,
+    cell: pd.DataFrame,
+    methods: Sequence[str],
+    quality: Quality,
+    cost: str = "cost",
+    reference: str | None = None,
+    drawn_from: int | str | None = None,
+) -> Panel | None:
+    """The curves of some methods on one data set; None when there is nothing to draw.
+
+    Args:
+        records: the suite's records.
+        cell: done policies of one data set under one cost scheme, from `bench_analysis.points.cells_of`.
+        methods: what to draw, in order.
+        quality: the vertical axis.
+        cost: the horizontal axis; see `bench_analysis.quality.cost_shares`.
+        reference: the method that has the full model's quality.
+        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
+    """
+    frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
+    if frame.empty or not quality.known(frame):
+        return None
+    table = points_of(records, frame, quality, cost)
+    floor = quality.worst
+    if floor is None:
+        floor = float(table["quality"].max() if quality.goal == "min" else table["quality"].min())
+    dataset, costs = str(frame["dataset"].iloc[0]), str(frame["costs"].iloc[0])
+    groups = table.groupby("method", sort=False).indices
+    shared = overlap(records.infos[str(frame["name"].iloc[0])], drawn_from)
+    curves = {
+        str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor, shared)
+        for name, rows in groups.items()
+    }
+    drawn = [curves[name] for name in methods if name in curves]
+    if not drawn:
+        return None
+    anchor = curves.get(reference) if reference else None
+    best = anchor or (max if quality.goal == "max" else min)(drawn, key=lambda curve: curve.full)
+    shown = tuple(_reached(curve, quality, best) for curve in drawn)
+    largest = largest_cost(frame, cost)
+    return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)
+
+
+def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, shared: float) -> Curve:
+    sign = 1.0 if quality.goal == "max" else -1.0
+    seeds, group = np.unique(table["seed"].to_numpy(), return_inverse=True)
+    column = {name: table[name].to_numpy() for name in table.columns if name not in ("method", "seed")}
+    chosen = step_front(group.astype(np.int64), column["chosen_cost"], sign * column["chosen_quality"])
+    seed, budget = group[chosen], column["chosen_cost"][chosen]
+    bounds = np.searchsorted(seed, np.arange(len(seeds) + 1))
+    first, last = bounds[:-1], bounds[1:] - 1
+
+    own = column["own"].astype(bool)
+    cheapest = np.full(len(seeds), np.inf)
+    np.minimum.at(cheapest, group[own], column["chosen_cost"][own])
+    ends = np.append(budget[1:], 1.0)
+    ends[last] = 1.0
+    width = np.clip(ends, 0.0, 1.0) - np.clip(budget, 0.0, 1.0)
+    area = np.bincount(seed, weights=width * column["quality"][chosen], minlength=len(seeds))
+    area = area + floor * np.clip(budget[first], 0.0, 1.0)
+
+    refuses = bool((column["coverage"] < 1).any())
+    names = ["chosen_quality", "quality", "cost", *(["coverage"] if refuses else [])]
+    grid = np.unique(budget[budget >= budget[first].max()])
+    steps = {name: _steps(grid, budget, bounds, column[name][chosen]) for name in names}
+    means = {name: values.sum(axis=0) / len(seeds) for name, values in steps.items()}
+    full = column["quality"][chosen][last]
+    return Curve(
+        method=method,
+        seeds=tuple(int(s) for s in seeds),
+        policies=int(own.sum()) / len(seeds),
+        budgets=grid,
+        validation=means["chosen_quality"],
+        quality=means["quality"],
+        margin=margins(steps["quality"], shared),
+        cost=means["cost"],
+        coverage=means.get("coverage"),
+        start=mean_with_margin(cheapest, shared),
+        area=mean_with_margin(area, shared),
+        lottery=mean_with_margin(
+            lottery_areas(budget, sign * column["chosen_quality"][chosen], column["quality"][chosen], bounds, floor),
+            shared,
+        ),
+        full=float(full.mean()),
+        reach={},
+        volume=_volume(group, len(seeds), column, shared),
+        full_by_seed={int(s): float(value) for s, value in zip(seeds, full, strict=True)},
+    )
+
+
+def _steps(
+    grid: NDArray[np.float64], budget: NDArray[np.float64], bounds: NDArray[np.int64], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Each seed's step function at the grid's budgets, (seeds, grid); seed s owns ``bounds[s]:bounds[s + 1]``."""
+    rows = []
+    for start, stop in pairwise(bounds):
+        place = np.searchsorted(budget[start:stop], grid, side="right") - 1
+        rows.append(values[start:stop][place])
+    return np.stack(rows)
+
+
+def _volume(
+    group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[np.float64]], shared: float
+) -> Mean | None:
+    """Hypervolume of what validation leaves non-dominated, measured on the test part; mean over seeds."""
+    known = [column[name] for name in ("chosen_coverage", "chosen_accuracy", "coverage", "accuracy")]
+    if any(np.isnan(values).any() for values in known):
+        return None
+    chosen = np.column_stack([*known[:2], 1.0 - column["chosen_cost"]])
+    tested = np.column_stack([*known[2:], 1.0 - column["cost"]])
+    bounds = np.searchsorted(group, np.arange(count + 1))
+    volumes = [hypervolume(tested[start:stop][non_dominated(chosen[start:stop])]) for start, stop in pairwise(bounds)]
+    return mean_with_margin(volumes, shared)
+
+
+def _reached(curve: Curve, quality: Quality, anchor: Curve) -> Curve:
+    """The curve with its costs to reach the full model's quality, over the seeds that both have."""
+    common = [seed for seed in curve.seeds if seed in anchor.full_by_seed]
+    full = float(np.mean([anchor.full_by_seed[seed] for seed in common])) if common else float("nan")
+    reach = {}
+    for level in LEVELS:
+        there = quality.reaches(curve.quality, quality.target(full, level))
+        reach[level] = float(curve.cost[int(there.argmax())]) if there.any() else float("nan")
+    return replace(curve, reach=reach)

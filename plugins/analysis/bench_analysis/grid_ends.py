@@ -1,0 +1,102 @@
+"""Grids whose end wins: the value that validation selects is the least or the greatest that was tried.
+
+A best value inside a grid is a best value; at the end of it a better one may lie beyond. Found from the records: of a
+suite's grid its points, of a method's own grid a parameter that is a list (``lambdas``) whose chosen value the selected
+policy's details or the fit's diagnostics name (``lambda``); of an automatic grid, which differs from fit to fit, a list
+of that kind in the diagnostics. 0 as the least value is where such a parameter ends by itself, and is no such end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench_records import Records
+
+from bench_analysis.cells import Cells
+
+__all__ = ["GridEnd", "grid_ends_of"]
+
+_FEWEST = 3
+"""A grid of fewer values is a list of variants, not a search."""
+
+
+@dataclass(frozen=True)
+class GridEnd:
+    """A parameter whose selected value is one end of its grid on at least half of the seeds.
+
+    Attributes:
+        dataset, costs, method: of which row.
+        parameter: its name.
+        grid: the values that were tried, ascending; of an automatic grid those of the first seed.
+        end: the end that wins, of that grid.
+        seeds: on so many seeds. of: of so many.
+    """
+
+    dataset: str
+    costs: str
+    method: str
+    parameter: str
+    grid: tuple[float, ...]
+    end: float
+    seeds: int
+    of: int
+
+
+def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
+    """Every such parameter, in the order of the records."""
+    chosen = cells.chosen
+    if not len(chosen):
+        return []
+    searched = _searched(records)
+    ends = []
+    for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
+        dataset, costs, method = key
+        rows = cells.rows(dataset, costs, method)
+        at_ends: dict[str, list[tuple[bool, bool]]] = {}
+        grids: dict[str, tuple[float, ...]] = {}
+        for name, details in chosen.iloc[rows][["name", "details"]].itertuples(index=False):
+            parameters = records.identities[name]["method"]["parameters"]
+            reported = {**records.infos[name]["diagnostics"], **json.loads(details)}
+            for parameter, grid in {**_automatic(records.infos[name]["diagnostics"]), **searched[key]}.items():
+                value = parameters.get(parameter) if isinstance(parameters.get(parameter), float | int) else None
+                value = reported.get(_singular(parameter)) if value is None else value
+                if isinstance(value, float | int) and not isinstance(value, bool):
+                    natural = grid[0] == 0
+                    at_ends.setdefault(parameter, []).append((value == grid[0] and not natural, value == grid[-1]))
+                    grids.setdefault(parameter, grid)
+        for parameter, selected in at_ends.items():
+            grid = grids[parameter]
+            for end, count in zip((grid[0], grid[-1]), map(sum, zip(*selected, strict=True)), strict=True):
+                if 2 * count >= len(rows):
+                    ends.append(GridEnd(dataset, costs, method, parameter, grid, end, count, len(rows)))
+    return ends
+
+
+def _searched(records: Records) -> dict[tuple[str, str, str], dict[str, tuple[float, ...]]]:
+    """(data set, cost scheme, method) → parameters that were searched, and the values tried, ascending."""
+    searched = {}
+    for key, names in records.trials.items():
+        tried: dict[str, set[float]] = {}
+        for name in names:
+            for parameter, value in records.identities[name]["method"]["parameters"].items():
+                tried.setdefault(parameter, set()).update(_numbers(value))
+        searched[key] = {p: tuple(sorted(values)) for p, values in tried.items() if len(values) >= _FEWEST}
+    return searched
+
+
+def _automatic(diagnostics: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Grids that a fit made for itself: lists of numbers in its diagnostics, ascending."""
+    lists = {name: sorted(set(_numbers(value))) for name, value in diagnostics.items() if isinstance(value, list)}
+    return {name: tuple(values) for name, values in lists.items() if len(values) >= _FEWEST}
+
+
+def _numbers(value: Any) -> list[float]:
+    values = value if isinstance(value, list) else [value]
+    return [float(number) for number in values if isinstance(number, int | float) and not isinstance(number, bool)]
+
+
+def _singular(parameter: str) -> str:
+    return parameter.removesuffix("s") if len(parameter) > 1 else parameter

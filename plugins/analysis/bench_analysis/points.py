@@ -1,0 +1,75 @@
+"""Policies as points of cost and quality, on each part of a split: what trade-off curves are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bench_records import EMPTY, Records, complete
+from numpy.typing import NDArray
+
+from bench_analysis.quality import Quality, cost_shares
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["cells_of", "points_of"]
+
+
+def cells_of(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
+    """(data set, cost scheme) → its done policies, and the empty policy of every family."""
+    done = complete(records)
+    if done.empty:
+        return {}
+    groups = done.groupby(["dataset", "costs"], sort=False).indices
+    cells = {}
+    for key, rows in groups.items():
+        dataset, costs = str(key[0]), str(key[1])  # type: ignore[index]
+        cells[dataset, costs] = done.take(np.asarray(rows))
+    return cells
+
+
+def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
+    """The policies as points: ``method seed``, each part's cost and quality, and whether it is the method's own.
+
+    They are in the order of ties. A family none of whose own policies has a number is left out.
+
+    Args:
+        records: the suite's records.
+        frame: done policies of one data set under one cost scheme.
+        quality: what is wanted.
+        cost: see `bench_analysis.quality.cost_shares`; None for costs in the unit of the prices.
+    """
+    frame = frame.sort_values(["method", "seed", "point", "policy"], kind="stable")
+
+    def costs(part: str) -> NDArray[np.float64]:
+        return np.asarray(frame[f"{part}.cost"]) if cost is None else cost_shares(records, frame, part, cost)
+
+    table = frame[["method", "seed"]].assign(
+        chosen_cost=costs("validation"),
+        chosen_quality=quality.values(frame, "validation"),
+        cost=costs("test"),
+        quality=quality.values(frame, "test"),
+    )
+    table["own"] = ~frame[EMPTY].to_numpy(dtype=bool) if EMPTY in frame else True
+    known = table.notna().all(axis=1)
+    known &= (known & table["own"]).groupby([table["method"], table["seed"]]).transform("any")
+    for part, prefix in (("validation", "chosen_"), ("test", "")):
+        coverage, accuracy = _answers(records, frame, part)
+        table[prefix + "coverage"], table[prefix + "accuracy"] = coverage, accuracy
+    return table[known]
+
+
+def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coverage and conclusive accuracy of policies; where nothing is refused, 1 and the plain accuracy."""
+
+    def column(metric: str) -> NDArray[np.float64]:
+        key = f"{part}.{metric}"
+        return frame[key].to_numpy(dtype=np.float64) if key in frame else np.full(len(frame), np.nan)
+
+    coverage, accuracy = column("coverage"), column("conclusive-accuracy")
+    if records.identities[str(frame["name"].iloc[0])]["threshold"] is None:
+        coverage = np.ones(len(frame))
+        for plain in (column("accuracy"), 1.0 - column("error")):
+            accuracy = np.where(np.isnan(accuracy), plain, accuracy)
+    return coverage, accuracy

@@ -1,0 +1,125 @@
+"""A data set's table: means over seeds, the best of each column, what a test cannot distinguish from it, dominance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from bench_records import Records
+
+from bench_analysis.cells import Cells
+from bench_analysis.dominance import dominated_by, objectives
+from bench_analysis.resampled import ALPHA, corrected_resampled_t
+from bench_analysis.summary import Mean, Row, overlap, summarise
+
+if TYPE_CHECKING:
+    from bench_core.suites import Suite
+
+__all__ = ["Grid", "grids", "marks"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A data set's table under one cost scheme.
+
+    Attributes:
+        rows: in the suite's order of methods; their means are of the suite's metrics and the objectives.
+        compared: methods that take part in marks and dominance: those with the same seeds as the fullest row, none
+            of them over budget.
+        objectives: metrics of the Pareto comparison; empty when nothing is done.
+        marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
+        dominated: method → methods that dominate it, on the means.
+        overlap: of the splits, which every interval and every test of the table is corrected for.
+    """
+
+    dataset: str
+    costs: str
+    rows: list[Row]
+    compared: list[str] = field(default_factory=list)
+    objectives: list[str] = field(default_factory=list)
+    marks: dict[str, dict[str, str]] = field(default_factory=dict)
+    dominated: dict[str, list[str]] = field(default_factory=dict)
+    overlap: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every seed of every row is done."""
+        return all(row.done == row.expected for row in self.rows)
+
+
+def grids(records: Records, suite: Suite, cells: Cells) -> list[Grid]:
+    """Every table of a suite, in its order."""
+    aims = {(dataset, costs): _aims(records, suite, cells, dataset, costs) for dataset, costs in suite.grids}
+    metrics = dict.fromkeys([*suite.metrics, *(aim for some in aims.values() for aim in some)])
+    tables = summarise(records, cells.chosen, suite, list(metrics))
+    return [_grid(records, suite, cells, place, rows, aims[place]) for place, rows in tables.items()]
+
+
+def _first(cells: Cells, suite: Suite, dataset: str, costs: str) -> str | None:
+    """The name of one done trial of a table."""
+    return next((n[0] for m in suite.methods_on(dataset) if (n := cells.names(dataset, costs, m))), None)
+
+
+def _aims(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> list[str]:
+    named = _first(cells, suite, dataset, costs)
+    if named is None:
+        return []
+    return objectives(records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics))
+
+
+def _grid(
+    records: Records, suite: Suite, cells: Cells, place: tuple[str, str], rows: list[Row], aims: list[str]
+) -> Grid:
+    dataset, costs = place
+    named = _first(cells, suite, dataset, costs)
+    if named is None:
+        return Grid(dataset, costs, rows)
+    seeds = {row.method: cells.seeds(dataset, costs, row.method) for row in rows}
+    fullest = max(seeds.values(), key=len)
+    comparable = {
+        row.method: row.means for row in rows if np.array_equal(seeds[row.method], fullest) and not row.over_budget
+    }
+    points = {m: [means[a].value for a in aims] for m, means in comparable.items() if all(a in means for a in aims)}
+    shared = overlap(records.infos[named], suite.drawn_from(dataset))
+    marks_by_metric = {
+        metric: marks(cells, dataset, costs, comparable, metric, suite.metrics[metric].goal, shared)
+        for metric in suite.metrics
+    }
+    dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
+    return Grid(dataset, costs, rows, list(comparable), aims, marks_by_metric, dominated, shared)
+
+
+def marks(
+    cells: Cells,
+    dataset: str,
+    costs: str,
+    means: Mapping[str, Mapping[str, Mean]],
+    metric: str,
+    goal: str,
+    overlap: float,
+) -> dict[str, str]:
+    """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot distinguish from it.
+
+    The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
+    a row is near only if its interval and the best row's meet (see `bench_analysis.summary`). Nor is it
+    where the two means differ by more than both margins: few seeds do not make 62 % nearly 82 %.
+
+    Args:
+        means: method → metric → mean, of the rows that are compared.
+        overlap: of the splits, as the means' margins were corrected for.
+    """
+    values = {method: known[metric].value for method, known in means.items() if metric in known}
+    if len(set(values.values())) < 2:  # nothing to compare
+        return {}
+    best = (max if goal == "max" else min)(values.values())
+    marked = {method: "best" for method, value in values.items() if value == best}
+    leader = next(iter(marked))
+    for rival in values:
+        reach = max(means[leader][metric].margin, means[rival][metric].margin)
+        if rival not in marked and abs(values[rival] - best) <= reach:
+            ours, theirs = cells.paired(dataset, costs, leader, rival, metric)
+            if corrected_resampled_t(ours - theirs, overlap) >= ALPHA:
+                marked[rival] = "near"
+    return marked

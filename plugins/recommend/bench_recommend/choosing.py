@@ -1,0 +1,68 @@
+"""Choose the recommended method from the results of a race.
+
+The best of many noisy means is partly the luckiest: of k methods that are equally good, the best mean is expected to be
+about s · √(2 ln k) above the truth, s being the standard error of a mean, and it is any of them. So where the goal is a
+quality within a budget or a cap, one method is the default, chosen before any data is seen, and another one is
+recommended only if it is better by more than the paired 95 % interval. That is a hard form of shrinkage towards the
+default (James and Stein, Estimation with quadratic loss, 1961): if methods truly differ less than the interval, which
+they mostly do on small tables, following the best mean adds variance and gains nothing. The default is the stack of
+`affordable-subset`, as the models that a practitioner would fit (LightGBM, logistic regression) are members of it.
+
+Prices and errors in one total, an accuracy at least cost, and the best quality at any price are other goals: there,
+policies that buy row by row differ from fixed sets by more than noise, and the best mean is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from bench_policies.goals import Goal
+
+from bench_recommend.race import Candidate, behind, is_default
+
+__all__ = ["equals", "preferred", "ranked"]
+
+
+def ranked(finished: Sequence[Candidate]) -> list[Candidate]:
+    """Return the methods with a result: those that were not stopped by their mean value, then the others.
+
+    Methods are compared on the splits that all of those that were not stopped have a result for.
+    """
+    left = [candidate for candidate in finished if candidate.status == "tried"]
+    common = min((len(candidate.values) for candidate in left), default=1)
+    stopped = [candidate for candidate in finished if candidate.status != "tried"]
+    return [
+        *sorted(left, key=lambda one: -float(np.mean(one.values[:common]))),
+        *sorted(stopped, key=lambda one: (-len(one.chosen), -float(np.mean(one.values)))),
+    ]
+
+
+def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
+    """Return the method to recommend; None without any.
+
+    Args:
+        order: from `ranked`.
+        goal: the goal.
+    """
+    if not order:
+        return None
+    alike = [order[0], *equals(order[0], order)]
+    if goal == Goal(measure=goal.measure, class_shares=goal.class_shares):
+        return min(alike, key=lambda candidate: float(np.mean([judged.cost for judged in candidate.chosen])))
+    if goal.quality is None and goal.error_costs is None:
+        return next((candidate for candidate in alike if is_default(candidate)), order[0])
+    return order[0]
+
+
+def equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
+    """Return the methods left that met the goal as often and differ by no more than the paired interval."""
+    equal = []
+    for candidate in finished:
+        common = min(len(candidate.values), len(best.values))
+        if candidate is best or candidate.status != "tried" or sum(candidate.met[:common]) != sum(best.met[:common]):
+            continue
+        mean, half = behind(best, candidate, common)
+        if abs(mean) <= half:
+            equal.append(candidate)
+    return equal

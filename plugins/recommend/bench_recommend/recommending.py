@@ -1,0 +1,270 @@
+"""Recommend a method for a table, prices and a goal, by comparing methods on repeated nested splits.
+
+The methods are those of `bench_recommend.portfolio`. Every one is first fitted on a sample of the rows, for at most a
+third of the time. Then the methods run split by split, the most promising first, and those that cannot win are stopped
+(`bench_recommend.race`). They run in processes of their own, which are stopped at the time limit. Methods are compared
+on rows that none of them saw or tuned on; the figures shown are measured on further such rows
+(`bench_recommend.nested`).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bench_policies.columns import column_notes
+from bench_policies.fitting import beyond_budget
+from bench_policies.goals import Goal
+from bench_policies.measures import rare
+from bench_policies.measuring import measure_trivial, summary
+from bench_policies.prices import Prices, read_prices
+from bench_policies.tables import Columns, Data, check_rows, read_table
+from bench_policies.trials import Bench, Setup
+from bench_policies.wording import against_trivial, one_line, refused_below, with_half
+
+from bench_core import DataContext, RequestError
+from bench_core.execution import one_blas_thread
+from bench_core.suites import load_registry
+from bench_recommend.choosing import equals, preferred, ranked
+from bench_recommend.isolated_trials import IsolatedTrials
+from bench_recommend.nested import REPORT_SHARE, RULE, report_rows
+from bench_recommend.portfolio import candidates, entries
+from bench_recommend.race import Candidate, race
+from bench_recommend.sampling import time_on_sample
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """A recommendation and the measurements behind it.
+
+    Attributes:
+        best: name of the recommended entry; None if no method worked, or none kept to the budget.
+        method, parameters: its registered method and the parameters that differ from the defaults; empty without one.
+        goal: the goal.
+        table: a row per method: status, splits, quality, cost, coverage, with half-widths of 95 % intervals.
+        trivial: a row per answer that needs no feature (``answer``), with the same figures as ``table``, best first;
+            empty for regression.
+        curve: a row per method and budget: mean cost and quality on the report rows, and whether it is on the front;
+            only methods with all splits.
+        text: the recommendation as text.
+        dataset: the data's name, numbers of rows and features, task and threshold.
+        full_cost: mean cost of all features together, in the unit of the prices.
+        notes: sentences on columns that are probably identifiers, dates or numbers with decimal commas.
+        splits: number of splits that were made.
+        seconds: time taken.
+    """
+
+    best: str | None
+    method: str
+    parameters: Mapping[str, Any]
+    goal: Goal
+    table: pd.DataFrame
+    trivial: pd.DataFrame
+    curve: pd.DataFrame
+    text: str
+    dataset: Mapping[str, Any]
+    full_cost: float
+    notes: Sequence[str]
+    splits: int
+    seconds: float
+
+    def as_plain(self) -> dict[str, Any]:
+        """All of it as JSON values; numbers that are not finite are None."""
+        frames = {name: getattr(self, name).to_json(orient="records") for name in ("table", "trivial", "curve")}
+        return {
+            "best": self.best,
+            "text": self.text,
+            "dataset": dict(self.dataset),
+            "full_cost": self.full_cost,
+            "splits": self.splits,
+            "seconds": self.seconds,
+            **{name: json.loads(rows) for name, rows in frames.items()},
+        }
+
+
+def recommend(
+    data: Data,
+    prices: Prices,
+    *,
+    target: str | None = None,
+    columns: Columns | None = None,
+    goal: Goal | None = None,
+    setup: Setup | None = None,
+    methods: Sequence[str] = (),
+    splits: int = 8,
+    seconds: float = 600.0,
+    jobs: int = 1,
+    isolation: str = "process",
+    progress: Callable[[str], None] = lambda line: None,
+) -> Recommendation:
+    """Compare methods on a table and recommend one.
+
+    Args:
+        data: a path to CSV or Parquet, a DataFrame, or a data set.
+        prices: prices by name or in the columns' order, a file's path, or a cost scheme.
+        target: the column to predict; None for a data set.
+        columns: how the other columns of a DataFrame or file are read; see `Columns`.
+        goal: the goal; None: best quality. See `Goal`.
+        setup: encoding, threshold and threads; see `Setup`.
+        methods: names; empty: every installed method that applies.
+        splits: the largest number of random splits.
+        seconds: time limit, at which a running method is stopped. Loading a plugin is not interrupted.
+        jobs: number of methods that run at a time; 1 without isolation.
+        isolation: ``process`` or ``strict``: methods run in processes of their own; ``none``: they run in this process,
+            for a debugger, and a running method is not stopped at the time limit.
+        progress: called with a line after every step.
+
+    Raises:
+        RequestError: a name, a price or the table is invalid, or no method applies; raised before anything runs.
+    """
+    start = time.monotonic()
+    registry, goal = load_registry(), goal or Goal()
+    dataset = read_table(data, target, registry, columns)
+    if dataset.task == "ranking":
+        raise RequestError("recommend does not support ranking data; compare methods with a suite (bench run)")
+    goal.check(dataset.task, dataset.classes)
+    goal = goal.on(dataset.target, dataset.classes)
+    check_rows(dataset)
+    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
+    bench = Bench(dataset, scheme, setup or Setup(), split=RULE, cap=goal.cap)
+    costs = bench.prepared(1).problem.costs
+    full = float(costs.total(dataset.n_rows, dataset.sizes).mean())
+    tried = entries(registry, methods, goal, full, costs.depends_on_size)
+    portfolio = candidates(registry, tried, bench, bool(methods))
+    with ExitStack() as stack, one_blas_thread():
+        if isolation != "none":
+            cache = DataContext.from_environment().cache
+            isolated = [stack.enter_context(IsolatedTrials(registry, cache, isolation, goal.cap)) for _ in range(jobs)]
+            bench = replace(bench, isolated=isolated)
+        time_on_sample(portfolio, bench, goal, start, seconds, progress)
+        splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
+    return _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
+
+
+def _recommendation(
+    portfolio: list[Candidate], bench: Bench, goal: Goal, full: float, splits_done: int, seconds: float
+) -> Recommendation:
+    import pandas as pd
+
+    share = REPORT_SHARE
+    finished = [candidate for candidate in portfolio if candidate.chosen]
+    order = ranked(finished)
+    best = preferred(order, goal)
+    common = min((len(candidate.values) for candidate in finished if candidate.status == "tried"), default=1)
+    beyond = ""
+    if best is not None and goal.budget is not None and not any(best.met):
+        beyond = beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
+        best = None
+    elif best is not None and goal.cap is not None and not any(best.met):
+        beyond = f"no method here keeps every row at {goal.cap:g} or below"
+        best = None
+    rows = []
+    for candidate in sorted(
+        portfolio, key=lambda candidate: order.index(candidate) if candidate in order else len(order)
+    ):
+        row: dict[str, Any] = {
+            "method": candidate.name,
+            "status": candidate.status,
+            "why": candidate.why,
+            "fit seconds": candidate.seconds,
+        }
+        rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
+    curve = _curve(finished, full, share, common)
+    trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), share, report_rows)
+    text = _words(best, finished, goal, bench, full, trivial)
+    if best is None and any(candidate.status == "left out" for candidate in portfolio):
+        text = (
+            "The time was too short to compare methods on this table: give it more (--time). The table gives reasons."
+        )
+    if beyond:
+        text = f"No method is recommended: {beyond}. This was checked on the validation parts."
+    about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
+    about |= {"task": bench.dataset.task, "threshold": bench.setup.threshold}
+    name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
+    return Recommendation(
+        name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
+        column_notes(bench.dataset), splits_done, seconds,
+    )  # fmt: skip
+
+
+def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int) -> pd.DataFrame:
+    """Return the curve of the methods that ran on so many splits, over these: only their points are comparable."""
+    import pandas as pd
+
+    rows = []
+    for candidate in (one for one in finished if len(one.chosen) >= splits):
+        for budget, judged in sorted(candidate.curve.items()):
+            if len(judged) == len(candidate.chosen):
+                rows.append({"method": candidate.name, "budget": budget * full, **summary(judged[:splits], share)})
+    frame = pd.DataFrame(rows, columns=["method", "budget", *summary([], share)])
+    quality, cost = frame["quality"].to_numpy(dtype=float), frame["cost"].to_numpy(dtype=float)
+    frame["front"] = [
+        not bool(((quality >= q) & (cost <= c) & ((quality > q) | (cost < c))).any())
+        for q, c in zip(quality, cost, strict=True)
+    ]
+    return frame
+
+
+def _words(
+    best: Candidate | None,
+    finished: Sequence[Candidate],
+    goal: Goal,
+    bench: Bench,
+    full: float,
+    trivial: Sequence[Mapping[str, Any]],
+) -> str:
+    if best is None:
+        return "No method worked on this table; the table of methods gives the reasons."
+    measured = summary(best.chosen, REPORT_SHARE)
+    splits, classes = len(best.chosen), bench.dataset.classes
+    measure = goal.measured_in(classes)
+    quality = measure.words.format(with_half(measured, "quality", measure.factor, measure.unit))
+    text = f"Use {best.name}: it reaches {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
+    if full > 0:
+        text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
+    if goal.error_costs is not None:
+        text += f"; with wrong answers and refusals the mean total cost is {with_half(measured, 'total', 1)}"
+    text += f". Goal: {goal.in_words(bool(classes))}. "
+    text += f"Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
+    text += (
+        ", ± half of the 95 % interval, or the interval in brackets."
+        if splits > 1
+        else "; one split does not show the uncertainty."
+    )
+    if bench.setup.threshold is not None:
+        text += f" {refused_below(bench.setup.threshold, goal.error_costs is not None, goal.refused_cost)}"
+    if goal.refused_cost is not None:
+        text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
+    if bench.setup.threshold is not None or goal.refused_cost is not None:
+        text += f" {with_half(measured, 'coverage', 100, ' %')} of the rows are answered."
+    if not any(best.met):
+        text += " No method reached the goal on the validation parts; this one came nearest."
+    if not all(goal.met(judged) for judged in best.chosen):
+        missed = sum(not goal.met(judged) for judged in best.chosen)
+        text += f" The goal is missed on such rows of {missed} of {splits} splits."
+    if goal.budget is not None and goal.cap is None and measured["most"] > goal.budget:
+        text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
+    if best.why:
+        text += " The time was too short for more than a sample of the rows: give it more (--time)."
+    if measured["quality"] == 0 and bench.dataset.classes:
+        text += " No answer is right: raise the budget, or lower the threshold."
+    equal = [candidate.name for candidate in equals(best, finished)]
+    if equal:
+        text += f" The difference between it and {', '.join(equal)} cannot be told on these splits."
+    if goal.measure == "accuracy" and goal.error_costs is None and classes:
+        few = [f"{one_line(name)} ({100 * share:.1f} %)" for name, share in rare(bench.dataset.target, classes)]
+        if few:
+            text += (
+                f" Warning: few rows are of the class {', '.join(few)}; right answers hardly depend on them."
+                " Consider --measure balanced-accuracy or --error-costs."
+            )
+    return text + (
+        f" {against_trivial(measured, trivial[0], goal.error_costs is not None, measure)}" if trivial else ""
+    )

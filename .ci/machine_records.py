@@ -1,4 +1,4 @@
-"""Two runs of one suite on two machines, number by number and decision by decision."""
+"""Compare two runs of one suite on two machines, number by number and decision by decision."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from bench_core.run.store import Store
 __all__ = ["Compared", "compare_pages", "compare_runs"]
 
 ROUNDING = 1e-6
-"""Two predicted values decide alike within so much of the predictions' standard deviation."""
+"""Two predicted values count as equal within this share of the predictions' standard deviation."""
 
 
 @dataclass
 class Compared:
-    """What differs between two runs of a suite.
+    """The differences between two runs of a suite.
 
     Attributes:
         names: trial names that only one of them has.
         largest: the largest difference of two numbers, relative to the larger of them and 1.
         where: the number that differs most.
-        trials: trials whose decisions differ: a line each.
+        trials: a line for each trial whose decisions differ.
     """
 
     names: list[str] = field(default_factory=list)
@@ -97,7 +97,7 @@ def _records(folder: Path, suite: str) -> Records:
 
 
 def _numbers(info: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Every number of a record that is no time, with its place."""
+    """Every number of a record except times, with its place."""
     for key in ("costs", "usage", "history", "diagnostics", "evaluations"):
         yield from _leaves(key, info.get(key))
 
@@ -116,7 +116,7 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, float]]:
 
 
 def _decisions(name: str, info: Mapping[str, Any], stores: tuple[Store, Store]) -> str:
-    """How the decisions of a trial differ, in words; empty when they do not."""
+    """Describe how the decisions of a trial differ; empty if they do not."""
     threshold = json.loads(info["trial"])["threshold"] if json.loads(info["trial"])["reject"] else None
     judged = [list(store.outcomes(name, info["task"], threshold)) for store in stores]
     if len(judged[0]) != len(judged[1]):
@@ -147,7 +147,7 @@ def _decisions(name: str, info: Mapping[str, Any], stores: tuple[Store, Store]) 
 
 
 def _places(outcome: Any) -> Any:
-    """The place of each row among those of its query."""
+    """The rank of each row in its query."""
     order = np.lexsort((-outcome.decisions.score, outcome.query))
     places = np.empty(len(order), dtype=np.int64)
     places[order] = np.arange(len(order))
@@ -155,7 +155,7 @@ def _places(outcome: Any) -> Any:
 
 
 def compare_pages(suite: str, first: Path, second: Path) -> list[str]:
-    """What differs between the pages and figures that two runs gave, times left out: a line each."""
+    """A line for each page or figure that differs between two runs, ignoring times."""
     said = []
     for path in sorted((first / "leaderboard").rglob("*")):
         inner = path.relative_to(first / "leaderboard")

@@ -1,15 +1,15 @@
-"""One machine plays several: the same names, data and pages under other kernels, vector units and thread counts.
+"""Emulate several machines on one: names, data and pages must not depend on kernels, vector units and thread counts.
 
     python3 .ci/machines.py names             data hashes and trial names of every suite, under every setting
     python3 .ci/machines.py suites [SUITE …]  run the quick suites under every setting, compare records and pages
-    python3 .ci/machines.py show              the names and hashes of this process, as JSON
-    python3 .ci/machines.py play SETTING COMMAND…   a command under one setting
+    python3 .ci/machines.py show              print the names and hashes of this process, as JSON
+    python3 .ci/machines.py play SETTING COMMAND…   run a command under one setting
 
-The first setting is what the others are compared with; --settings chooses. Data that is not built in is looked for in
-the cache and in --mirror DIR, never downloaded; what is not there is left out.
+All settings are compared with the first one; --settings chooses them. Data that is not built in is taken from the cache
+and from --mirror DIR and never downloaded; missing data sets are left out.
 
-Exit code 1 when a hash or a name differs, or a page that is rendered from the same records. What differs between the
-settings' own records is printed: the largest difference of two numbers, and each trial that decides differently.
+The exit code is 1 if a hash or a name differs, or a page rendered from the same records. For the settings' own records,
+the largest difference of two numbers and each trial with different decisions are printed.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ KERNELS: dict[str, dict[str, str]] = {
     "one-thread": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     "two-threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
 }
-"""Setting → environment variables. They need x86-64; what a processor does not have, it ignores.
+"""Setting → environment variables. They need x86-64; features that the processor lacks are ignored.
 
-``published`` is what nearly all published records were computed with.
+Nearly all published records were computed with ``published``.
 """
 _BEYOND_AVX2 = ("AVX512", "X86_V4")
 
 SERIAL = ("two-threads",)
-"""Settings under which suites run in one process, so that methods have all threads; elsewhere in two workers."""
+"""Settings under which suites run in one process, so that methods have all threads; under others, in two workers."""
 
 
 def environment(setting: str, scratch: Path) -> dict[str, str]:
-    """The environment of a process that plays a machine; where numba compiles for another, with a cache of its own."""
+    """The environment of a process that emulates a machine. If numba compiles for another, it has its own cache."""
     played = dict(KERNELS[setting])
     if "NPY_DISABLE_CPU_FEATURES" in played:
         features = [name for name in dispatched() if setting != "published" or name.startswith(_BEYOND_AVX2)]
@@ -74,7 +74,7 @@ def dispatched() -> list[str]:
 
 
 def show(mirror: Path | None) -> dict[str, str]:
-    """What this process calls things: data set → content hash, suite → hash of its trials' names."""
+    """The names in this process: data set → content hash, suite → hash of its trials' names."""
     from bench_core.contract.canonical import sha256_text
     from bench_core.contract.errors import BenchError, RequestError
     from bench_core.contract.parameters import build
@@ -128,7 +128,7 @@ def _shown(setting: str, scratch: Path, mirror: Path | None) -> Mapping[str, str
 
 
 def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path, seeds: int | None) -> int:
-    """Run suites under every setting and compare them with the first's; the exit code."""
+    """Run suites under every setting and compare them with the first; return the exit code."""
     from machine_records import compare_pages, compare_runs
 
     first, *others = settings
@@ -156,7 +156,7 @@ def suites(settings: Sequence[str], wanted: Sequence[Path], scratch: Path, seeds
 
 
 def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | Path, of: str = "") -> int:
-    """Run ``bench`` as a machine, on its own leaderboard or on another's; its exit code, with what it said if not 0."""
+    """Run ``bench`` as a machine, on its own leaderboard or on another's; return its exit code, print errors."""
     command = [
         sys.executable,
         "-m",
@@ -177,7 +177,7 @@ def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | 
 
 
 def main() -> int:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     if sys.argv[1:2] == ["play"] and sys.argv[2:3] and sys.argv[2] in KERNELS:
         with tempfile.TemporaryDirectory() as scratch:

@@ -1,8 +1,8 @@
-"""budgetbench's core: the contract of data sets, cost schemes, methods and metrics, and what runs them.
+"""budgetbench's core: the contract for data sets, cost schemes, methods and metrics, and the code that runs them.
 
-The names below are for authors of methods, data, costs and metrics, with `bench_core.testing`. Whoever reads results
-finds more in `bench_core.records`, commands in `bench_core.suites`, executors in `bench_core.execution`.
-Names are loaded on first use, so that ``bench --help`` stays quick.
+The names below are for authors of methods, data, costs and metrics, as is `bench_core.testing`. Three modules hold the
+names for other readers: `bench_core.records` (results), `bench_core.suites` (commands) and `bench_core.execution`
+(executors). Names are loaded on first use, so that ``bench --help`` stays quick.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lazy_loader import attach_stub
 __version__ = "0.1.0"
 
 CONTRACT_VERSION = 1
-"""Version of the contract between core and plugins: raised when a plugin has to be changed to go on working."""
+"""Version of the contract between core and plugins: raised when plugins must be changed to keep working."""
 
 _own, __dir__, __all__ = attach_stub(__name__, __file__)
 __all__ += ["CONTRACT_VERSION", "__version__"]

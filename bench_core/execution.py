@@ -1,7 +1,7 @@
-"""For executors: what prepares and runs trials, in this process, in others, or on other machines.
+"""Names for executors: they prepare and run trials in this process, in other processes, or on other machines.
 
-A plugin registers an executor with the hook ``bench_register_executors``; it is called with `Work`. The names
-are listed in ``execution.pyi`` and loaded on first use.
+A plugin registers an executor with the hook ``bench_register_executors``. The executor is called with a `Work`. The
+names are listed in ``execution.pyi`` and loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""For whoever reads results: the store of records, its checks, and the metrics that records hold.
+"""Names for reading results: the store of records, its checks, and the metrics in records.
 
 The names are listed in ``records.pyi`` and loaded on first use.
 """

@@ -1,6 +1,6 @@
-"""For commands: suites and their plans, sections of suite files, options that several commands have, installed plugins.
+"""Names for commands: suites and their plans, sections of suite files, shared options, installed plugins.
 
-The names are listed in ``suites.pyi`` and loaded on first use, so that a command's module imports click and no more.
+The names are listed in ``suites.pyi`` and loaded on first use, so that a command's module imports only click.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The metadata that all plugins share: each plugin's ``setup.py`` is a link to this file.
+"""The metadata that all plugins share. Each plugin's ``setup.py`` is a link to this file.
 
-Version, licence, authors, classifiers and versions of Python are the core's. A source distribution has no core beside
-it; there they are read from its own ``PKG-INFO``.
+Version, licence, authors, classifiers and versions of Python are the core's. A source distribution does not contain the
+core; there they are read from its own ``PKG-INFO``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def shared() -> dict[str, Any]:
-    """The fields, by the names of ``setup``."""
+    """The shared arguments of ``setup``, by name."""
     info = Path("PKG-INFO")
     if info.is_file():
         written = message_from_string(info.read_text(encoding="utf-8"))
@@ -45,7 +45,7 @@ setup(
     **shared(),
     long_description=Path("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    packages=find_namespace_packages(include=["bench_*"], exclude=["*.__pycache__*"]),  # folders of data are among them
+    packages=find_namespace_packages(include=["bench_*"], exclude=["*.__pycache__*"]),  # including folders of data
     package_data={"": ["*"]},
     exclude_package_data={"": ["*.py[co]"]},
 )

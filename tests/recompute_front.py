@@ -1,7 +1,7 @@
-"""Recompute every number of the front page's answer from the published records, with nothing of this project's code.
+"""Recompute every number of the front page's answer from the published records, without this project's code.
 
-Only numpy, pandas and the standard library; the rules are those that leaderboard/open/answer.md states. Which kind and
-algorithm a method belongs to is read from losses.json, as it is a declaration and no number.
+It uses numpy, pandas and the standard library only, and the rules in leaderboard/open/answer.md. The kind and algorithm
+of a method are read from losses.json, since they are declarations, not numbers.
 
     python tests/recompute_front.py leaderboard/open suites/open.toml
 """
@@ -56,7 +56,7 @@ def weights(parts: int, *key: int) -> np.ndarray:
 
 
 def trials(folder: Path) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], dict[str, str]]:
-    """Policies of the records, what each trial says of itself, and what each data set is."""
+    """The policies of the records, the metadata of each trial, and the facts of each data set."""
     names = [f"{part}.{column}" for part in ("validation", "test") for column in COLUMNS]
     keep = ["dataset", "costs", "method", "seed", "point", "policy", "name", "status", "info", "definition", *names]
     frame = pd.concat(
@@ -71,7 +71,7 @@ def trials(folder: Path) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], dict[
 
 
 def answer_at(family: pd.DataFrame, empty: tuple[float, float], budget: float) -> tuple[float, float]:
-    """Test accuracy and cost of the best policy on validation within a budget; ``empty`` is that of buying nothing."""
+    """Test accuracy and cost of the best policy on validation within a budget; ``empty`` is the empty policy's."""
     best = (-math.inf, 0.0, 0.0, 0.0)  # validation accuracy, minus its cost, test accuracy, test cost
     own = [
         *family[["validation.accuracy", "validation.cost-share", "test.accuracy", "test.cost-share"]].itertuples(
@@ -201,7 +201,7 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         i for i, m in enumerate(methods) if places[m]["kind"] in dynamic and places[m]["use"] not in fixed_rows
     ]
     units["camp", "fixed"] = [i for i, m in enumerate(methods) if places[m]["kind"] == "fixed subset"]
-    # What each unit stands for: on each family, the member that is best on the others.
+    # The method that represents each unit on a family: the member that is best on the other families.
     names = list(dict.fromkeys(families))
     stands: list[np.ndarray] = [c["values"] for c in cells]
     present = {

@@ -1,4 +1,4 @@
-"""Every method of this repository on every kind of data: it runs, or the plan says before that it does not apply."""
+"""Every method of this repository on every kind of data: it runs, or the plan says that it is not applicable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHEAP = {
     "lambdas": [0.1, 1.0], "search_rows": 50, "exits": 3, "draws": 50, "highest": 1.0, "features": 4,
     "most_features": 5, "pretraining": 50, "updates": 50, "hidden": 8, "samples": 2,
 }  # fmt: skip
-"""Parameters that make a fit quick, given to every method that has one of the name and type."""
+"""Values of parameters that make a fit quick, for every method with a parameter of this name and type."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def registry() -> Registry:
 
 
 def _cheap(cls: type) -> dict[str, object]:
-    """The parameters of `CHEAP` that a class has, where its default is of the same kind."""
+    """The values of `CHEAP` for the parameters of a class, if their defaults are of the same kind."""
     kinds = {f.name: f.default for f in dataclasses.fields(cls)}
     return {
         name: value
@@ -187,7 +187,7 @@ def test_methods_that_stop_when_sure_apply_without_a_threshold_as_they_sweep_it(
     }  # fmt: skip
 
 
-def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Registry, tmp_path: Path) -> None:
+def test_an_exit_threshold_lets_methods_run_and_refuses_nothing(registry: Registry, tmp_path: Path) -> None:
     plan, cache = plan_of(registry, tmp_path, ["cost-ordered"], ["binary", "five"], "", "exit_threshold = 0.99")
     assert [(p.trial.threshold, p.trial.reject) for p in plan.to_run()] == [(0.99, False)] * 2
     options = Options(executor="serial", isolation="none")
@@ -200,15 +200,15 @@ def test_a_threshold_to_exit_at_lets_them_run_and_refuses_nothing(registry: Regi
 
 
 def _run(registry: Registry, folder: Path, methods: list[str], kinds: list[str]) -> list[str]:
-    """What fails of the trials that the plan takes for applicable."""
+    """Run the applicable trials of a plan; return those that fail."""
     plan, cache = plan_of(registry, folder, methods, kinds)
     done = execute(plan, cache, (), Options(executor="serial", isolation="none"))
     assert done.computed == len(plan.to_run())
     return [f"{planned.trial.method} on {planned.trial.dataset}: {said}" for planned, said in done.failures]
 
 
-def test_what_a_plan_takes_for_applicable_runs(registry: Registry, tmp_path: Path) -> None:
-    """The quick ones: without a kernel to compile."""
+def test_applicable_trials_run(registry: Registry, tmp_path: Path) -> None:
+    """Quick methods only: those without kernels to compile."""
     quick = ["single-stage", "cost-ordered", "lasso", "greedy", "naive-lookup", "polydom-simulation"]
     assert _run(registry, tmp_path, quick, [kind for kind in KINDS if kind not in ("wide", "twenty")]) == []
 
@@ -216,8 +216,6 @@ def test_what_a_plan_takes_for_applicable_runs(registry: Registry, tmp_path: Pat
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=pytest.mark.weekly if kind in LONG else pytest.mark.slow) for kind in KINDS]
 )
-def test_every_method_runs_where_the_plan_takes_it_for_applicable(
-    kind: str, registry: Registry, tmp_path: Path
-) -> None:
+def test_every_method_runs_where_it_is_applicable(kind: str, registry: Registry, tmp_path: Path) -> None:
     methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
     assert _run(registry, tmp_path, methods, [kind]) == []

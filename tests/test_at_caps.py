@@ -1,4 +1,4 @@
-"""Hard budgets: `caps` of a suite cut every row of a policy that can be asked, and the records say how right it is."""
+"""Hard budgets: a suite's `caps` cut the rows of policies that can be asked, and records have the accuracy at each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = [f"accuracy-at-cap@{cap}" for cap in (1, 2)]
 
 
 @pytest.mark.parametrize("isolation", ["process", "none"])
-def test_rows_are_cut_at_the_caps_and_answer_with_what_they_have(tmp_path: Path, isolation: str) -> None:
+def test_rows_are_cut_at_the_caps_and_answered_from_known_features(tmp_path: Path, isolation: str) -> None:
     here = session(tmp_path, CAPS + method("asking", "cascades", early=True), registry=REGISTRY)
     plan = here.plan()
     names = tuple(here.suite.needed_metrics())
@@ -30,12 +30,12 @@ def test_rows_are_cut_at_the_caps_and_answer_with_what_they_have(tmp_path: Path,
     judged = [j for j in here.store.outcomes(planned.name, "binary", None) if j.part == "test"]
     assert [j.outcome.bill.max() for j in judged] == [2.0, 2.0]
     y, label = judged[1].outcome.y, judged[1].outcome.label
-    # At 2 nothing is cut; at 1 a row that wants the second feature is the first class.
+    # At 2 nothing is cut; at 1 a row that requests the second feature gets the first class.
     cut = judged[1].outcome.bill == 2
     expected = [float((np.where(cut, 0, label) == y).mean()), float((label == y).mean())]
     assert [table["test"][name][1] for name in NAMES] == expected
     assert [float((j.outcome.at_caps[1] == y).mean()) for j in judged] == table["test"][NAMES[0]]
-    # Without an answer of its own, the policy's answers on rows of the training part stand for it.
+    # Without decide_known, the answer is the mean of the policy's answers with values of training rows filled in.
     kept = judged[0].outcome.at_caps
     assert (kept[1][~cut] == label[~cut]).all()
     assert (kept[2] == label).all()
@@ -56,7 +56,7 @@ def test_a_policy_that_cannot_be_asked_has_a_number_only_where_no_row_costs_more
     ]
 
 
-def test_a_suite_without_caps_has_the_trials_it_had(tmp_path: Path) -> None:
+def test_a_suite_without_caps_has_the_same_trials_as_before(tmp_path: Path) -> None:
     text = BLOBS + method("asking", "cascades")
     plain, capped = (
         session(tmp_path, t, registry=REGISTRY).plan().planned[0] for t in (text, CAPS + text[len(BLOBS) :])
@@ -67,6 +67,6 @@ def test_a_suite_without_caps_has_the_trials_it_had(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("caps", ["[2, 1]", "[1, 1]", "[0]", "[1.5]"])
-def test_caps_that_do_not_rise_or_are_no_whole_numbers_are_refused(tmp_path: Path, caps: str) -> None:
+def test_caps_that_do_not_rise_or_are_not_integers_are_refused(tmp_path: Path, caps: str) -> None:
     with pytest.raises(RequestError, match=r"datasets\[0\]\.caps"):
         session(tmp_path, CAPS.replace("[1, 2]", caps) + method("asking", "m"), registry=REGISTRY)

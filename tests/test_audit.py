@@ -1,4 +1,4 @@
-"""The audit: every dishonest habit is found out and named, honest policies pass, and it costs one call a round."""
+"""The audit: every dishonest habit is detected and named, honest policies pass, and it needs one call per round."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_dishonest_policy_is_caught_and_the_feature_and_the_rows_are_named(hab
     assert f"(of {count} rows)" in str(caught.value)
 
 
-def test_the_number_of_rows_is_the_number_that_peeked():
+def test_the_named_number_of_rows_is_the_number_of_dishonest_rows():
     rows = rows_of()
     peeking = int((rows.X[:, 0] > 0.5).sum())
     with pytest.raises(AuditError, match=f"feature 'income' on {peeking} rows .of 60 rows"):
@@ -111,7 +111,7 @@ def test_several_features_are_named_the_worst_first():
         audit(ReadsTwo(), rows_of())
 
 
-def test_features_that_betray_only_together_are_said_so():
+def test_features_that_matter_only_together_are_reported_as_such():
     @dataclass
     class Majority(Policy):
         def decide(self, rows):
@@ -136,7 +136,7 @@ class OneHotPeek(Policy):
 
 @dataclass
 class Watching(Policy):
-    """Buys the first feature, and keeps what it is shown."""
+    """Buys the first feature, and keeps the rows that it is shown."""
 
     decision_scope: str = "row"
     seen: list[Rows] = field(default_factory=list)
@@ -149,14 +149,14 @@ class Watching(Policy):
 
 
 def shown(rows, of_column, train, *, seed=0, rounds=2, scope="row"):
-    """What a policy of two features that buys the first is shown in its audit."""
+    """The rows that a policy of two features, which buys the first, is shown in its audit."""
     policy = Watching(scope)
     decisions = policy.decide(rows)
     Auditor.prepare(rows, np.array(of_column), train, seed, rounds).check(policy, decisions, NAMES[:2])
     return policy.seen[1:]
 
 
-def test_a_feature_of_several_columns_is_replaced_whole_by_values_that_exist():
+def test_all_columns_of_a_feature_are_replaced_by_values_of_one_row():
     levels = np.eye(3)[np.arange(60) % 3]
     rows = Rows(np.column_stack([np.linspace(0, 1, 60), levels, np.zeros(60)]))
     of_column = np.array([0, 1, 1, 1, 2])
@@ -172,8 +172,8 @@ values = st.lists(st.sampled_from([0.0, 1.0, 2.0, -7.5, np.nan]), min_size=2, ma
 
 
 @given(values, values, values, st.integers(0, 2**63 - 1), st.integers(1, 4), st.sampled_from([1, 3, None]))
-def test_what_is_shown_of_unpaid_values_comes_from_training_and_not_from_the_rows(own, other, train, seed, rounds, q):
-    """Whatever the rows' own values are: the same seed shows the same in their place."""
+def test_substitutes_come_from_the_training_part_and_not_from_the_rows(own, other, train, seed, rounds, q):
+    """The substitutes depend on the seed and not on the rows' values."""
     count = min(len(own), len(other))
     paid, train = np.arange(float(count)), np.column_stack([np.zeros(len(train)), train])
     query = None if q is None else np.arange(count) // q
@@ -216,12 +216,12 @@ def test_every_round_has_its_own_order_repeated_rows_and_substitutes():
         twice = [{row for row in range(400) if (batch[:, 0] == row).sum() == 2} for batch in (a, b)]
         assert len(twice[0]) == len(twice[1]) == 100
         assert 5 < len(twice[0] & twice[1]) < 60
-        # Where a row's substitute is, in both: they have nothing to do with each other.
+        # The positions of a row's substitute in two rounds are independent.
         first, second = (dict(batch) for batch in (a, b))
         assert abs(np.corrcoef([[first[row], second[row]] for row in range(400)], rowvar=False)[0, 1]) < 0.2
 
 
-def test_a_row_that_stands_twice_has_other_substitutes_in_both_places():
+def test_a_repeated_row_gets_different_substitutes():
     rows = Rows(np.column_stack([np.arange(400.0), np.zeros(400)]))
     (batch,) = shown(rows, [0, 1], np.random.default_rng(0).normal(size=(5000, 2)), rounds=1)
     by_row = {row: batch.X[batch.X[:, 0] == row, 1] for row in range(400)}
@@ -233,7 +233,7 @@ def test_a_row_that_stands_twice_has_other_substitutes_in_both_places():
 
 @dataclass
 class PeeksAtLevels(Policy):
-    """Uses an unpaid feature on the rows whose paid one is positive."""
+    """Uses an unpaid feature on the rows whose paid feature is positive."""
 
     def decide(self, rows):
         yes = np.where((rows.X[:, 0] > 0) & (rows.X[:, 1] > 0), 0.9, 0.1)
@@ -243,7 +243,7 @@ class PeeksAtLevels(Policy):
 
 
 @pytest.mark.parametrize(("ones", "used", "zeros"), [(0.5, 1, 0), (0.5, 0, 2), (0.9, 1, 0), (0.9, 4, 0), (0.5, 20, 20)])
-def test_who_reads_a_two_level_feature_escapes_as_often_as_the_docstring_says(ones, used, zeros):
+def test_reading_a_two_level_feature_goes_unnoticed_as_often_as_documented(ones, used, zeros):
     """``used`` and ``zeros`` are the rows that are used where the unpaid feature is 1 and 0."""
     paid = np.zeros(40)
     paid[: used + zeros] = 1.0
@@ -274,7 +274,7 @@ def test_who_reads_a_two_level_feature_escapes_as_often_as_the_docstring_says(on
     st.booleans(),
     st.booleans(),
 )
-def test_an_honest_policy_passes_whatever_it_computes_from_what_it_paid_for(seed, count, scope, queries, sized, holes):
+def test_an_honest_policy_passes_whatever_it_computes_from_paid_values(seed, count, scope, queries, sized, holes):
     rng = np.random.default_rng(seed)
     X, train = rng.normal(size=(count, 5)), rng.normal(size=(30, 5))
     if holes:
@@ -296,7 +296,7 @@ def test_an_honest_policy_passes_whatever_it_computes_from_what_it_paid_for(seed
             acquired[X[:, 2] > 0, 3] = True
             score = np.tanh(np.where(acquired[:, of_column], X, 0.0) * weights[0]).cumsum(axis=1)[:, -1]
             score = score if rows.sizes is None else score + rows.sizes
-            if scope == "query":  # a row's place among its query's, by what is paid
+            if scope == "query":  # a row's rank in its query, by paid values
                 ids = np.zeros(len(rows)) if rows.query is None else rows.query
                 score = ((ids[:, None] == ids) & (score[:, None] > score)).sum(axis=1).astype(np.float64)
             return Decisions(acquired, score=score)
@@ -316,21 +316,21 @@ def test_statistics_of_the_batch_are_caught_under_every_seed(statistic, count):
             audit(cheats.BatchStatistic(4, statistic=statistic), rows_of(count, seed), seed=seed)
 
 
-def test_a_feature_constant_among_the_rows_is_replaced_from_the_others():
+def test_a_feature_that_is_constant_on_the_rows_is_replaced_by_training_values():
     rows = rows_of(80)
     rows.X[:, 1] = 3.0
     with pytest.raises(AuditError, match="feature 'income' on 80 rows"):
         audit(cheats.ReadsUnpaid(4), rows)
 
 
-def test_the_rows_themselves_are_left_alone():
+def test_the_audit_does_not_change_the_rows():
     rows = rows_of()
     before = rows.X.copy()
     audit(cheats.HonestEarlyExit(4), rows)
     np.testing.assert_array_equal(rows.X, before)
 
 
-def test_item_sizes_are_handed_on():
+def test_item_sizes_are_passed_to_the_policy():
     @dataclass
     class BySize(Policy):
         def decide(self, rows):
@@ -364,7 +364,7 @@ PLAIN = Decisions(np.zeros((60, 4), dtype=bool), np.full((60, 2), 0.5))
         (ValueError("array must not contain NaN"), " failed where unpaid values were replaced: ValueError: array"),
     ],
 )
-def test_another_kind_of_answer_is_a_verdict_and_not_a_crash(second, said):
+def test_an_invalid_second_answer_fails_the_audit_without_a_crash(second, said):
     with pytest.raises(AuditError, match=f"policy 0{said}"):
         audit(scripted(PLAIN, second), rows_of())
 
@@ -403,7 +403,7 @@ FIRST = Decisions(
         ),
     ],
 )
-def test_changed_rows_are_counted_exactly_but_for_rounding(other, changed):
+def test_changed_rows_are_counted_exactly_except_for_rounding(other, changed):
     assert changed_rows(FIRST, other).tolist() == changed
 
 
@@ -474,7 +474,7 @@ def scored(*values):
         ((1.0, 2.0), (1.0 + 1e-15, 2.0), Agreement(ranked=True, scale=1.0), [False, False]),
     ],
 )
-def test_scores_are_granted_rounding_by_the_target_and_ranks_none(before, after, agreement, changed):
+def test_scores_may_differ_by_rounding_and_ranks_may_not(before, after, agreement, changed):
     assert changed_rows(scored(*before), scored(*after), agreement).tolist() == changed
 
 
@@ -489,7 +489,7 @@ scores = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), min_size=1, max_size=12
 
 
 @given(scores, scores, st.integers(1, 3))
-def test_an_order_has_changed_where_some_pair_of_a_query_has(first, second, queries):
+def test_an_order_has_changed_if_a_pair_of_a_query_has(first, second, queries):
     count = min(len(first), len(second))
     a, b, query = np.array(first[:count]), np.array(second[:count]), np.arange(count) % queries
     changed = changed_rows(scored(*a), scored(*b), Agreement(ranked=True, scale=1e12), query)

@@ -1,4 +1,4 @@
-"""Nothing about an audit can be foreseen: not from the trial's seed, and not from an earlier round or policy."""
+"""An audit cannot be predicted from the trial's seed, an earlier round or another policy."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def test_a_swap_that_is_undone_gains_nothing(tmp_path: Path, table: str, isolati
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_the_trials_seed_does_not_tell_where_an_audit_puts_a_row(tmp_path: Path, table: str) -> None:
+def test_the_trials_seed_does_not_reveal_the_audits_order(tmp_path: Path, table: str) -> None:
     for record in records(tmp_path, "knows the seed", table, isolation="none"):
         assert record["status"] == "failed", record["policies"]["test"]
         assert record["error"]["type"] == "AuditError"
 
 
 @pytest.mark.slow
-def test_a_dear_policys_audit_does_not_tell_a_cheap_one_what_it_did_not_buy(tmp_path: Path) -> None:
+def test_the_audit_of_a_dear_policy_reveals_nothing_to_a_cheap_one(tmp_path: Path) -> None:
     for record in records(tmp_path, "remembers paid", "credit data"):
         assert record["status"] == "failed", record["policies"]["test"]
         assert "policy 1 read without paying: feature 'x0' on " in record["error"]["message"]

@@ -1,4 +1,4 @@
-"""Files that are no data: `bench run` says which, where and why, in one line, and ends with exit code 1."""
+"""Invalid data files: `bench run` names the file, the place and the fault in one line, and exits with 1."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ SAID = {name: said for table in (TEXTS, FRAMES) for name, (_, said) in table.ite
 
 
 def written(folder: Path, name: str) -> str:
-    """Write one of the files; the entry of a suite that reads it."""
+    """Write one of the files; return the entry of a suite that reads it."""
     if name in FRAMES:
         FRAMES[name][0].to_parquet(folder / name)
     else:
@@ -103,7 +103,7 @@ def test_a_bad_file_alone_is_one_line_and_exit_code_1(bench: Bench, name: str) -
     assert line.isprintable()
 
 
-def test_where_no_data_set_can_be_used_the_reason_of_each_is_said(bench: Bench) -> None:
+def test_if_no_data_set_can_be_used_the_reason_of_each_is_reported(bench: Bench) -> None:
     names = [name for name in SAID if name != "two-rows.csv"]
     suite = bench.suite("".join(written(bench.folder, name) for name in names) + '[[methods]]\nuse = "slopes"\n')
     done = bench("run", suite, expect=1)

@@ -34,14 +34,14 @@ def test_the_order_of_keys_does_not_matter(table, random):
     assert canonical_json(dict(items)) == canonical_json(table)
 
 
-def test_the_text_is_known_for_ever():
+def test_the_canonical_text_never_changes():
     text = canonical_json({"b": [1, 2.0, 0.1, True, None], "a": "p̂ ≥ 0"})
     assert text == '{"a":"p̂ ≥ 0","b":[1,2.0,0.1,true,null]}'
     assert sha256_text("p̂") == "bac819000b4d7453c9b52dd9be7c143c6e1f8aef5d38d69eccac12bdefb39c08"
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, [-math.inf]])
-def test_what_json_cannot_say_is_refused(bad):
+def test_values_that_json_cannot_express_are_refused(bad):
     with pytest.raises(ValueError, match="JSON"):
         canonical_json(bad)
 

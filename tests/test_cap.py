@@ -1,4 +1,4 @@
-"""A policy cut at a cap: no row costs more, cheap rows are unchanged, a cut row's answer reads only what was paid."""
+"""A policy cut at a cap: no row costs more, cheap rows are unchanged, a cut row's answer uses only paid values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEATURES = 4
 
 
 class Path(Policy):
-    """Buys the features in an order until the sum of their values passes a limit; the sum decides."""
+    """Buys features in an order until the sum of their values passes a limit; the sum determines the answer."""
 
     def __init__(self, order: tuple[int, ...], limit: float) -> None:
         self.order, self.limit = order, limit

@@ -1,4 +1,4 @@
-"""Under isolation no method gains by cheating, whatever it reaches for."""
+"""Under isolation no method gains by cheating, whatever it tries to access."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def method(use: str, name: str, **parameters: Any) -> str:
 
 
 def gained(record: dict[str, Any]) -> bool:
-    """Whether a method got away with something: right answers that it did not pay for, or a way out."""
+    """Whether a cheat succeeded: it has correct answers without paying, or found a way out of its process."""
     if record["status"] == "failed":
         return False
     test = record["policies"]["test"]
@@ -72,7 +72,7 @@ CHEATS = {
 
 @pytest.fixture(scope="module")
 def caught(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
-    """What became of every cheat, in one run; there are data in the cache and another's record in the store."""
+    """The records of all cheats in one run, with data in the cache and another method's record in the store."""
     folder = tmp_path_factory.mktemp("cheats")
     (folder / "cache").mkdir()
     (folder / "cache" / "labels.csv").write_text("label\n1\n")
@@ -90,27 +90,29 @@ def test_there_are_25_cheats_and_each_can_be_chosen() -> None:
 
 @pytest.mark.skipif(not CONFINED, reason="this kernel has no Landlock or no seccomp")
 @pytest.mark.parametrize("name", CHEATS)
-def test_no_cheat_gains_by_it(caught: tuple[Path, dict[str, dict[str, Any]]], name: str) -> None:
+def test_no_cheat_gains(caught: tuple[Path, dict[str, dict[str, Any]]], name: str) -> None:
     assert not gained(caught[1][name])
 
 
-def test_cheats_leave_nothing_and_harm_nobody(caught: tuple[Path, dict[str, dict[str, Any]]]) -> None:
+def test_cheats_leave_no_files_or_processes_and_do_not_affect_other_trials(
+    caught: tuple[Path, dict[str, dict[str, Any]]],
+) -> None:
     folder, records = caught
     assert records["first"]["status"] == "ok"
     assert list((folder / "store" / "running").iterdir()) == []
-    left = [child for child in psutil.Process().children(recursive=True) if "party" in " ".join(child.cmdline())]
+    left = [child for child in psutil.Process().children(recursive=True) if child.name() == "sandbox"]
     assert left == []
     assert not list(Path("/dev/shm").glob("bench-cheat*"))
 
 
 @pytest.mark.parametrize("name", ["frames", "garbage-collector", "variable", "environment", "temporary-file"])
 def test_in_one_process_a_judge_can_be_reached(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that it is known that these cheats work where nothing keeps them from it."""
+    """This shows that these cheats work without isolation."""
     monkeypatch.setenv("bench-cheat", "{}")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     use, key = CHEATS[name]
     text = BLOBS + method(use, name, **{key: name}, paid=1, unpaid=0)
-    gc.collect()  # prepared data of another test must not be what is found
+    gc.collect()  # otherwise the cheat might find prepared data of another test
     record = run(tmp_path, text, isolation="none")[name]
     assert gained(record)
     assert record["provenance"]["isolation"] == "none"

@@ -1,4 +1,4 @@
-"""The command line's other verbs: list, plan, data, doctor, new, check, leaderboard."""
+"""The commands list, plan, data, doctor, new, check and leaderboard."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_plugin_whose_name_is_a_path_is_broken_and_writes_nothing(bench: Bench
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".", "a\nb", "é" * 300])
-def test_what_a_plugin_registers_has_a_name_that_a_file_may_have(bench: Bench, name: str) -> None:
+def test_registered_names_must_be_valid_in_file_names(bench: Bench, name: str) -> None:
     source = (bench.plugins / "tiny_plugin.py").read_text(encoding="utf-8").replace('"slopes"', repr(name))
     install(bench.plugins, "namer", source, "namer")
     assert "is no name" in bench("list", "plugins").stdout
@@ -77,7 +77,7 @@ def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
     assert "'slopes' is claimed by plugins 'tiny' and 'usurper'" in said
 
 
-def test_plan_tells_records_of_other_code(bench: Bench) -> None:
+def test_plan_reports_records_that_other_code_made(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)
     assert "other code" not in bench("plan", suite).stdout
@@ -99,7 +99,7 @@ def test_data_verify_loads_and_hashes(bench: Bench) -> None:
     assert "did you mean 'blobs'?" in bench("data", "status", "blob", expect=2).stderr
 
 
-def test_doctor_is_content_with_a_sound_installation(bench: Bench) -> None:
+def test_doctor_finds_no_fault_in_a_sound_installation(bench: Bench) -> None:
     said = bench("doctor").stdout
     for word in ("python", "numpy", "processor", "plugins", "data cache"):
         assert word in said
@@ -176,7 +176,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @dataclass(frozen=True)
 class Picky(Method):
-    '''Refuses what it is told to.'''
+    '''Refuses problems by a parameter.'''
     features_limit = 4
     def fit(self, problem):
         raise AssertionError("it was to be left out")
@@ -186,7 +186,7 @@ def bench_register_methods(register): register('picky', Picky)
 """
 
 
-def test_what_does_not_apply_is_planned_shown_and_no_failure(bench: Bench) -> None:
+def test_a_trial_that_is_not_applicable_is_shown_and_is_not_a_failure(bench: Bench) -> None:
     install(bench.plugins, "picky", PICKY, "picky")
     suite = bench.suite(SUITE + '[[methods]]\nuse = "picky"\n')
     why = "it does at most 4 features; there are 5"

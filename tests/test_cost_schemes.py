@@ -1,4 +1,4 @@
-"""The built-in cost schemes: what they charge, and how they refuse."""
+"""The built-in cost schemes: their prices and their errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_table_with_groups_charges_each_once():
     assert costs.evaluation == 0.5
 
 
-def test_group_prices_are_told_by_name_in_any_order():
+def test_group_prices_are_matched_by_name_in_any_order():
     scheme = PriceTable(
         [1.0, 1.0, 1.0], groups={"lab": ["age"], "scan": ["size"]}, group_prices={"scan": 9.0, "lab": 4.0}
     )
@@ -67,7 +67,7 @@ def test_a_table_prices_an_evaluation_with_groups_and_without():
     assert [scheme.price(TOY, ROWS, 0).evaluation for scheme in (plain, grouped)] == [0.25, 0.25]
 
 
-def test_prices_that_come_with_the_data_are_taken():
+def test_the_prices_of_the_data_set_are_used():
     assert prices(FromData(), replace(TOY, costs=Costs([7.0, 8.0, 9.0]))) == [[7], [8], [9]]
 
 
@@ -102,7 +102,7 @@ def test_prices_that_do_not_fit_the_data_are_refused(scheme, said):
         scheme.units(facts_of(TOY))
 
 
-def test_a_plan_knows_how_many_things_are_sold():
+def test_a_plan_knows_how_many_units_are_acquired_separately():
     assert Uniform().units(facts_of(TOY)) == 3
     table = PriceTable([1.0] * 3, {"lab": ["size", "age"], "none": []}, {"lab": 10.0})
     assert table.units(facts_of(TOY)) == 2
@@ -137,6 +137,6 @@ def test_a_plan_knows_how_many_things_are_sold():
         ("from-data", {"x": 1}, "takes no parameters"),
     ],
 )
-def test_parameters_that_mean_nothing_are_refused_before_any_data_is_read(name, parameters, said):
+def test_inconsistent_parameters_are_refused_before_any_data_is_read(name, parameters, said):
     with pytest.raises(RequestError, match=f"suite.toml: .*{said}"):
         build(SCHEMES[name], parameters, "suite.toml")

@@ -48,7 +48,7 @@ def loop_bill(costs, acquired, sizes):
 
 
 @given(priced_rows())
-def test_the_bill_is_what_a_plain_loop_says(case):
+def test_the_bill_equals_that_of_a_plain_loop(case):
     costs, acquired, sizes = case
     np.testing.assert_allclose(costs.bill(acquired, sizes), loop_bill(costs, acquired, sizes), rtol=1e-12)
 
@@ -140,7 +140,7 @@ def test_growing_prices_without_sizes_are_refused():
         ({"prices": [1.0], "evaluation": np.inf}, "evaluation must be from 0 to 1e[+]12"),
     ],
 )
-def test_what_is_no_price_is_refused(given_costs, said):
+def test_an_invalid_price_is_refused(given_costs, said):
     with pytest.raises(DataError, match=said):
         Costs(**given_costs)
 

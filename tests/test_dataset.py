@@ -1,4 +1,4 @@
-"""Data sets: what is refused and how, what a table becomes, what the content hash covers."""
+"""Data sets: errors, conversion from data frames, and the content hash."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_a_malformed_table_is_refused_with_its_name_and_the_fault(changes, said)
 
 
 def test_constant_columns_missing_values_and_huge_numbers_are_fine():
-    odd = table(values=np.array([[7.0, np.nan], [7.0, 1.7e308], [7.0, 1.7e308]]))
-    assert np.isnan(odd.values[0, 1])
+    unusual = table(values=np.array([[7.0, np.nan], [7.0, 1.7e308], [7.0, 1.7e308]]))
+    assert np.isnan(unusual.values[0, 1])
 
 
 CHANGES = {
@@ -84,7 +84,7 @@ CHANGES = {
 }
 
 
-def test_the_content_hash_tells_every_change_that_can_change_a_result():
+def test_the_content_hash_changes_with_everything_that_can_change_a_result():
     hashes = {"nothing": table().content} | {what: table(**change).content for what, change in CHANGES.items()}
     assert len(set(hashes.values())) == len(hashes)
 
@@ -97,7 +97,7 @@ def test_the_content_hash_ignores_name_provenance_and_memory_layout():
     assert negative_zero.content == zero.content
 
 
-def test_an_origin_stands_for_the_values_and_the_prices_and_for_nothing_else():
+def test_an_origin_replaces_only_the_values_and_the_prices_in_the_content_hash():
     made_from = {"images": "abc", "version": 1}
     here = table(origin=made_from, costs=Costs([1.0, 2.0]))
     there = table(origin=made_from, costs=Costs([1.0, 2.0 + 1e-15]), values=table().values * (1 + 1e-15))
@@ -187,7 +187,7 @@ BAD_FRAMES = {
     "text sizes": (frame(), {"size": "town"}, "size column 'town' must hold numbers"),
     "missing query": (frame(y=[1, 0, 1, 0]), {"query": "town"}, "query column 'town' misses 1"),
     "missing target": (frame(), {"target": "town"}, "target 'town' misses 1"),
-    "odd split": (frame(), {"split": "town"}, "split column holds 'Bonn'"),
+    "unusual split": (frame(), {"split": "town"}, "split column holds 'Bonn'"),
     "columns twice": (pd.concat([frame(), frame()], axis=1), {}, "named twice: 'age'"),
     "numbers and texts of one name": (frame(**{"1": 0}).rename(columns={"age": 1}), {}, "named twice: '1'"),
     "empty column name": (frame().rename(columns={"age": ""}), {}, "empty name"),

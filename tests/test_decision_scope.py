@@ -1,4 +1,4 @@
-"""Policies that judge a row beside its query's others, where they say so."""
+"""Policies whose answers depend on other rows of the query; they must declare this."""
 
 from __future__ import annotations
 

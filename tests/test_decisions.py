@@ -1,4 +1,4 @@
-"""Decisions: what is refused, what types come out, and what an outcome says of them."""
+"""Decisions: errors, exact types, and the properties of outcomes."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ def test_rows_are_gathered_by_query():
     assert [group.tolist() for group in outcome().per_query()] == [[0, 1, 2]]
 
 
-def test_what_is_received_is_the_cores_own_and_cannot_be_written_to() -> None:
+def test_received_decisions_are_a_read_only_copy() -> None:
     acquired, probabilities = np.ones((3, 2), dtype=bool), np.full((3, 2), 0.5)
     received = Decisions.received(Decisions(acquired, probabilities), np.arange(3), 2, 2)
-    acquired[:], probabilities[:] = False, 0.0  # a policy that clears its buffers once it was audited
+    acquired[:], probabilities[:] = False, 0.0  # a policy may clear its buffers after the audit
     assert received.acquired.all()
     assert received.probabilities is not None
     assert (received.probabilities == 0.5).all()

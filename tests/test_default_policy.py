@@ -1,4 +1,4 @@
-"""The default policy of a family: judged as a suite that says nothing selects, on validation only."""
+"""The default policy of a family: chosen by the default metric, on validation only."""
 
 from __future__ import annotations
 
@@ -50,30 +50,30 @@ def test_classes_without_a_threshold_are_judged_by_accuracy(task):
     part = problem.validation
     wrong = (part.y + 1) % problem.n_classes
     some = np.where(np.arange(len(part)) % 4 == 0, wrong, part.y)
-    told = Decisions(
+    decisions = Decisions(
         np.zeros((len(part), problem.n_features), dtype=bool), probabilities=np.eye(problem.n_classes)[some]
     )
-    assert validation_score(problem, told) == (pytest.approx((some == part.y).mean() - 1, abs=1e-12), 0.0)
+    assert validation_score(problem, decisions) == (pytest.approx((some == part.y).mean() - 1, abs=1e-12), 0.0)
 
 
 def test_regression_is_judged_by_the_squared_error():
     problem = make_problem("regression")
     acquired = np.zeros((len(problem.validation), problem.n_features), dtype=bool)
     acquired[:, 0] = True
-    told = Decisions(acquired, score=problem.validation.y + 2.0)
-    assert validation_score(problem, told) == (pytest.approx(-4.0), pytest.approx(-problem.costs.cost_of([0])))
+    decisions = Decisions(acquired, score=problem.validation.y + 2.0)
+    assert validation_score(problem, decisions) == (pytest.approx(-4.0), pytest.approx(-problem.costs.cost_of([0])))
 
 
 def test_ranking_is_judged_within_its_queries():
     problem = make_problem("ranking")
-    # Two queries of two: the first in order, the second upside down; gains 1 and 0, discounts 1 and log2(3).
+    # Two queries of two rows: the first in right order, the second reversed; gains 1 and 0, discounts 1 and log2(3).
     part = Part(problem.validation.X[:4], np.array([1.0, 0, 1, 0]), query=np.array([7, 7, 9, 9]))
-    told = Decisions(np.zeros((4, problem.n_features), dtype=bool), score=np.array([2.0, 1, 3, 4]))
-    value, _ = validation_score(replace(problem, validation=part), told)
+    decisions = Decisions(np.zeros((4, problem.n_features), dtype=bool), score=np.array([2.0, 1, 3, 4]))
+    value, _ = validation_score(replace(problem, validation=part), decisions)
     assert value == pytest.approx((1 + 1 / np.log2(3)) / 2)
 
 
-def test_without_validation_rows_all_are_worth_the_same():
+def test_without_validation_rows_all_policies_have_the_same_score():
     problem = make_problem("binary")
     part = Part(problem.validation.X[:0], problem.validation.y[:0])
     none = Decisions(np.zeros((0, problem.n_features), dtype=bool), probabilities=np.zeros((0, 2)))

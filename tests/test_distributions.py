@@ -1,4 +1,4 @@
-"""Publishing: distributions share metadata and licence, build, and work where nothing else is."""
+"""Distributions: they share metadata and licence, can be built, and work in an empty environment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: proje
 
 
 def tracked(folder: Path) -> list[Path]:
-    """The files below a folder that git knows or would take, relative to it."""
+    """The files in a folder that git tracks or would add, as relative paths."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."],
         cwd=folder,
@@ -41,11 +41,11 @@ def tracked(folder: Path) -> list[Path]:
 
 
 SHARED = {"version", "readme", "requires-python", "license", "authors", "classifiers"}
-"""What a plugin takes from plugins/setup.py."""
+"""The metadata that a plugin gets from plugins/setup.py."""
 
 
 @pytest.mark.parametrize("project", PROJECTS[1:], ids=lambda project: project.folder.name)
-def test_a_plugin_writes_what_is_its_own_and_takes_the_rest(project: Project) -> None:
+def test_a_plugin_has_only_its_own_metadata_and_shares_the_rest(project: Project) -> None:
     metadata = project.metadata["project"]
     assert metadata["name"].startswith("budgetbench-")
     assert metadata["description"]
@@ -104,7 +104,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> list[Built]:
 
 @pytest.fixture(scope="module")
 def clean(built: list[Built], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The ``bin`` of an environment with the wheels, which sees the libraries that are installed here."""
+    """The ``bin`` of an environment with the wheels, which can import the libraries that are installed here."""
     folder = tmp_path_factory.mktemp("clean") / "venv"
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
@@ -117,13 +117,13 @@ def clean(built: list[Built], tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=True,
     )
-    # Libraries only: what is installed editable here is on no path, its finders are not run from there.
+    # Libraries only: editable installs are not found, because their import hooks do not run in that environment.
     (Path(found.stdout.strip()) / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / "bin"
 
 
 def environment(clean: Path) -> dict[str, str]:
-    """What a command of the clean environment is run with."""
+    """The environment variables for commands in the clean environment."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("BUDGETBENCH_", "PYTHON"))}
     return {**kept, "PATH": os.pathsep.join([str(clean), os.defpath]), "COLUMNS": "200"}
 
@@ -197,8 +197,8 @@ def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_a_new_author_makes_runs_and_submits_a_method_by_the_book_alone(clean: Path, tmp_path: Path) -> None:
-    """Every command of the page, from an environment that has wheels only, beside records that are published."""
+def test_a_new_author_can_make_run_and_submit_a_method_by_following_the_book(clean: Path, tmp_path: Path) -> None:
+    """Run every command of the page in an environment with wheels only, next to published records."""
     from bench_records import read_export
 
     page, name = ROOT / "docs" / "how-to" / "submit.md", "polydom_simulation"

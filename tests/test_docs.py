@@ -1,13 +1,13 @@
-"""Every command and every block of code of the book runs: the blocks of a page in order, in a folder of its own.
+"""Every command and every block of code in the book runs: the blocks of a page in order, in a new folder.
 
 A fenced block in a page is one of:
 
-- ``bash``: each command is run and must succeed; after `# exit code N` at the end of a line it must end so.
+- ``bash``: each command is run and must succeed, or exit with N if its line ends with `# exit code N`.
 - ``python``: run; with ``title="FILE"`` it is written to that file instead.
 - ``toml``, ``json``, ``csv``, ``yaml`` with ``title="FILE"``: written to that file.
-- ``text``: what a command prints, or a drawing; not run.
+- ``text``: the output of a command, or a drawing; not run.
 
-A block that cannot run here stands after ``<!-- not run: why -->``; there are few, and the test counts them.
+A block that cannot run here follows ``<!-- not run: why -->``. There are few, and the test counts them.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _WRITTEN = {"toml", "json", "csv", "yaml", "python"}
 SLOW = {"tutorial.md", "how-to/another-machine.md", "how-to/own-prices.md", "how-to/publish.md", "how-to/dask.md",
         "how-to/slurm.md", "reference/figures.md",
         "reference/files.md"}  # fmt: skip
-ELSEWHERE = {"how-to/submit.md"}
-"""Run by tests/test_distributions.py, in an environment of its own."""
+TESTED_SEPARATELY = {"how-to/submit.md"}
+"""Pages that tests/test_distributions.py runs, in a separate environment."""
 RUNNING = [
     pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW))
     for page in PAGES
-    if page not in ELSEWHERE and any(block.kind not in ("", "text") for block in blocks(DOCS / page))
+    if page not in TESTED_SEPARATELY and any(block.kind not in ("", "text") for block in blocks(DOCS / page))
 ]
 
 
@@ -92,7 +92,7 @@ def test_the_navigation_names_every_page_once() -> None:
     assert sorted(named) == sorted([*PAGES, *notebooks])
 
 
-def test_a_page_that_is_written_by_hand_is_short() -> None:
+def test_a_handwritten_page_is_short() -> None:
     for page in PAGES:
         text = (DOCS / page).read_text(encoding="utf-8")
         if "Made by `python -m" not in text:
@@ -158,7 +158,7 @@ def test_every_method_here_is_named_on_the_page_of_a_paper() -> None:
     assert set(named) - set(registry.methods) == set()
 
 
-_NUMBERED = {  # what the papers number: equations, algorithms, and what they prove
+_NUMBERED = {  # the numbered items of papers: equations, algorithms, theorems
     "emsco": "Eq 1 2 3 4 5 6 7 8 9 10 Algorithm 1 2 3 Property 1 2 3 Theorem 1",
     "cstc": "Eq 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 Algorithm 1 Lemma 1",
     "qwyc": "Eq 1 2 Algorithm 1 2 Theorem 1",
@@ -216,7 +216,7 @@ def _exists(name: str, load: object) -> bool:
     return False
 
 
-def test_the_pages_that_are_made_from_the_code_are_as_it_makes_them() -> None:
+def test_generated_pages_are_up_to_date() -> None:
     from bench_site.reference import pages
 
     from bench_core.suites import load_registry
@@ -225,7 +225,7 @@ def test_the_pages_that_are_made_from_the_code_are_as_it_makes_them() -> None:
         assert (DOCS / address).read_text(encoding="utf-8") == text, "run: python -m bench_site.reference docs"
 
 
-def test_a_path_that_the_book_names_is_there() -> None:
+def test_a_path_that_the_book_names_exists() -> None:
     assert Path(DOCS).is_dir()
     for page in PAGES:
         text = (DOCS / page).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Encoding: fitted on the training part only; what each encoding does to numbers, categories and gaps."""
+"""Encoding: fitted on the training part only; the results for numbers, categories and missing values."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_extreme_scales_are_standardised_like_any_other(scale):
     np.testing.assert_allclose(X, encode("ordinal", toy([[0.0], [1.0], [1.0], [0.5]]), np.arange(4)), rtol=1e-3)
 
 
-def test_a_spread_below_what_numbers_can_say_is_no_division_by_zero():
+def test_a_spread_that_underflows_causes_no_division_by_zero():
     assert np.isfinite(encode("ordinal", toy([[0.0], [5e-324]]), np.arange(2))).all()
 
 
@@ -107,7 +107,7 @@ def test_the_values_given_are_not_changed_and_the_result_is_contiguous():
     arrays(np.float64, (9, 3), elements=st.one_of(st.floats(-1e6, 1e6), st.just(NAN))),
     st.sampled_from(["impute", "ordinal", "onehot"]),
 )
-def test_nothing_but_raw_leaves_a_gap_and_rows_are_encoded_one_by_one(values, encoding):
+def test_only_raw_keeps_missing_values_and_rows_are_encoded_independently(values, encoding):
     values[:, 2] = np.round(values[:, 2] / 1e6)
     encoder = fit_encoder(toy(values, (2,)), np.arange(6), encoding)
     X = encoder.transform(values)
@@ -123,7 +123,7 @@ def test_an_unknown_encoding_is_refused_with_the_nearest():
 
 
 def test_the_median_of_an_even_count_is_the_mean_of_the_two_middle_numbers():
-    # The first column has its gap outside the training part, the second within it; sorted: 1, 2, 4, 10.
+    # The first column misses a value outside the training part, the second one inside it; sorted: 1, 2, 4, 10.
     values = toy([[10.0, 4.0], [2.0, 10.0], [1.0, NAN], [4.0, 1.0], [NAN, 2.0], [NAN, NAN]])
     X = encode("impute", values, np.array([0, 1, 2, 3]))
     assert X[5].tolist() == [3.0, 4.0]

@@ -1,4 +1,4 @@
-"""``bench`` in a fork of a loaded interpreter is ``bench`` in a new one: what it says and returns, where it runs."""
+"""``bench`` in a fork of a loaded interpreter behaves as in a new one: output, exit code, and working directory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def bench_register_datasets(register):
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("list", "datasets"), ("list", "nothing"), ("run", "s.toml")])
-def test_a_fork_says_and_returns_what_a_new_interpreter_does(bench: Bench, arguments: tuple[str, ...]) -> None:
+def test_a_fork_gives_the_output_and_exit_code_of_a_new_interpreter(bench: Bench, arguments: tuple[str, ...]) -> None:
     (bench.plugins / "tiny_plugin.py").write_text(PRINTS)
     fork, new = (bench(*arguments, expect=None, fresh=fresh, BUDGETBENCH_OFFLINE="1") for fresh in (False, True))
     assert FORKS.server is not None

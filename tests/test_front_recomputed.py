@@ -1,4 +1,4 @@
-"""Every number of the front page's answer is what an independent script computes from the published records."""
+"""Every number of the front page's answer equals that of an independent script, computed from the published records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not (FOLDER / "losses.json").
 
 @pytest.fixture(scope="module")
 def numbers() -> dict[str, Any]:
-    """From a process of its own, which imports no package of this project."""
+    """The numbers from a new process, which imports no package of this project."""
     code = (
         "import json, sys; from pathlib import Path; from recompute_front import recompute; "
         f"found = recompute(Path({str(FOLDER)!r}), Path({str(ROOT / 'suites' / 'open.toml')!r})); "
@@ -80,14 +80,14 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
         reached = step["reaches"][str(int(brings[2]) / 100)]
         assert answer["findings"][1]["probability"] == pytest.approx(reached, abs=2e-3)
         assert float(brings[3]) == pytest.approx(100 * step["algorithm"][step["recommended"]]["quality"][0], abs=0.6)
-    for told, found in zip(answer["views"][0]["dynamic"], numbers["dynamic"], strict=True):
-        assert told["difference"] == pytest.approx(found["difference"], abs=2e-3)
-        shown = {group["title"]: group for group in told["groups"]}
+    for published, found in zip(answer["views"][0]["dynamic"], numbers["dynamic"], strict=True):
+        assert published["difference"] == pytest.approx(found["difference"], abs=2e-3)
+        shown = {group["title"]: group for group in published["groups"]}
         for title, (difference, ahead) in found["groups"].items():
             assert shown[title]["difference"][0] == pytest.approx(difference, abs=2e-3)
             assert shown[title]["ahead"] == pytest.approx(ahead, abs=2e-3)
-        assert told["better"] == pytest.approx(found["better"], abs=2e-3)
-        assert told["worse"] == pytest.approx(found["worse"], abs=2e-3)
+        assert published["better"] == pytest.approx(found["better"], abs=2e-3)
+        assert published["worse"] == pytest.approx(found["worse"], abs=2e-3)
 
 
 def test_the_qualities_behind_the_live_picture(numbers: dict[str, Any]) -> None:
@@ -101,8 +101,8 @@ def test_the_qualities_behind_the_live_picture(numbers: dict[str, Any]) -> None:
 
 def test_the_lines_of_the_picture(numbers: dict[str, Any]) -> None:
     answer = json.loads((FOLDER / "losses.json").read_text(encoding="utf-8"))
-    for told, found in zip(answer["views"][0]["steps"], numbers["steps"], strict=True):
-        assert {row["name"] for row in told["kinds"]} == set(found["kind"])
-        for row in told["kinds"]:
+    for published, found in zip(answer["views"][0]["steps"], numbers["steps"], strict=True):
+        assert {row["name"] for row in published["kinds"]} == set(found["kind"])
+        for row in published["kinds"]:
             assert row["quality"] == pytest.approx(found["kind"][row["name"]]["quality"], abs=2e-3)
             assert row["loss"] == pytest.approx(found["kind"][row["name"]]["loss"], abs=2e-3)

@@ -1,4 +1,4 @@
-"""What import-linter's contracts (pyproject.toml) do not say of imports; that they name every package; small cores."""
+"""Rules for imports beyond import-linter's contracts (pyproject.toml), their completeness, and the size of the core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROJECTS = projects()
 FOLDERS = pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.folder.name)
 
 NUMBA_ELSEWHERE = {"plugins/ccp/bench_ccp/pruning.py", "plugins/emsco/bench_emsco/_compile.py"}
-"""Files that import numba although no ``kernels`` is in their names. To become shorter, not longer."""
+"""Files that import numba without ``kernels`` in their names. This list must not grow."""
 
 MAY_IMPORT: dict[str, set[str]] = {
     "bench_limits": set(),
@@ -26,14 +26,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bench_analysis": {"bench_core", "bench_records"},
     "bench_leaderboard": {"bench_analysis", "bench_core", "bench_records"},
 }
-"""The core and the libraries, and what each of them imports of this repository.
+"""The core and the libraries, each with the packages of this repository that it may import.
 
-Any other package is a plugin of methods, data or commands: it may import these, and nobody imports it, except as
-`ONE_MORE` says.
+All other packages are plugins of methods, data or commands: they may import these packages. No package imports them,
+except those in `ONE_MORE`.
 """
 
 ONE_MORE = {"bench_recommend": {"bench_policies"}}  # a recommendation ends in a policy
-"""The plugins that another plugin stands on."""
+"""Plugin → the further plugins that it may import."""
 
 DISTRIBUTIONS = {
     "sklearn": "scikit-learn", "skimage": "scikit-image", "markdown_it": "markdown-it-py", "yaml": "pyyaml",
@@ -44,7 +44,7 @@ NAMED_IN_TEXT = {
     "budgetbench-serve": {"budgetbench-policies"},  # adds the name ``load_policy`` to the core
     "budgetbench-site": {"mkdocs-material", "mkdocstrings", "mkdocstrings-python", "pymdown-extensions"},
 }
-"""What a distribution uses by a name in a text, without an import: a theme, files of a package, a registered name."""
+"""Distributions that another one uses without an import: through a theme, a package's files, a registered name."""
 
 
 def takes_private(used: Import, package: str) -> bool:
@@ -56,7 +56,7 @@ def takes_private(used: Import, package: str) -> bool:
 
 
 def package_of(used: Import) -> str:
-    """The package that an import is of."""
+    """The package that an import belongs to."""
     return used.module.partition(".")[0]
 
 
@@ -74,7 +74,7 @@ def third_party(project: Project) -> set[str]:
 
 
 @FOLDERS
-def test_no_plugin_takes_anothers_private_module_or_name(project: Project) -> None:
+def test_no_plugin_imports_a_private_module_or_name_of_another(project: Project) -> None:
     files = [*project.modules, *project.folder.glob("benchmarks/*.py")]
     package = project.package.name
     assert [str(used) for file in files for used in imports(file) if takes_private(used, package)] == []
@@ -107,7 +107,7 @@ def test_the_contracts_of_imports_are_of_every_package() -> None:
 
 
 @FOLDERS
-def test_a_package_imports_only_what_its_kind_may(project: Project) -> None:
+def test_a_package_imports_only_what_its_kind_allows(project: Project) -> None:
     package = project.package.name
     used = [one for file in project.modules for one in imports(file) if package_of(one).startswith("bench_")]
     assert used
@@ -122,7 +122,7 @@ def test_a_package_imports_only_what_its_kind_may(project: Project) -> None:
     ("bench_sandbox", "from bench_core import Costs"),  # the sandbox on the core
     ("bench_policies", "from bench_recommend import recommend"),  # a policy in use on the search for one
 ])  # fmt: skip
-def test_an_import_that_a_kind_may_not_make_is_noticed(tmp_path: Path, package: str, source: str) -> None:
+def test_an_import_that_a_kind_forbids_is_noticed(tmp_path: Path, package: str, source: str) -> None:
     file = tmp_path / "module.py"
     file.write_text(source)
     (used,) = imports(file)

@@ -1,4 +1,4 @@
-"""Stored and committed records that are not what was written are named, never shown, and computed again."""
+"""Changed records in stores and exports are named, never shown, and computed again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from bench_records.records import Records, tabulate
 from bench_store import DAMAGED
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of, stored
 from support.sessions import Place
+from support.synthetic import labelled, record_of, stored
 
 from bench_core.contract.errors import RequestError, StoreError
 from bench_core.run.record_file import seal, unseal
@@ -62,7 +62,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 @pytest.fixture
 def place(done: Place, tmp_path: Path) -> Place:
-    """The store of the suite, in a folder of its own, with no pages."""
+    """A copy of the suite's store in a new folder, without pages."""
     ignored = shutil.ignore_patterns("page-*", "datasets.json")
     shutil.copytree(done.folder / "store", tmp_path / "store", ignore=ignored)
     return Place(tmp_path)
@@ -81,7 +81,7 @@ def another_digit(record: str) -> str:
 
 
 def sealed_again(path: Path, **more: object) -> None:
-    """A record with other values and the checksum that fits them."""
+    """A record with other values and a valid checksum."""
     path.write_bytes(seal(unseal(path.read_bytes()) | more))
 
 
@@ -142,7 +142,7 @@ def records_in(store: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_a_damaged_record_is_not_served_but_named_and_set_aside(place: Place, how: str) -> None:
+def test_a_damaged_record_is_not_used_but_named_and_moved_aside(place: Place, how: str) -> None:
     path = records_in(place.folder / "store")[0]
     DAMAGES[how](path)
     store = Store(place.folder / "store")
@@ -172,7 +172,7 @@ def test_a_second_damage_of_a_trial_does_not_overwrite_the_first(place: Place) -
     assert kept == ["[]", "5"]
 
 
-def test_a_run_computes_damaged_trials_again_and_the_page_is_what_it_was(done: Place, place: Place) -> None:
+def test_a_run_computes_damaged_trials_again_and_the_page_is_unchanged(done: Place, place: Place) -> None:
     paths = records_in(place.folder / "store")
     chosen = ["a number edited", "format 99", "null", "a directory", "decisions missing", "decisions edited"]
     for path, how in zip(paths, chosen, strict=False):
@@ -188,7 +188,7 @@ def test_a_run_computes_damaged_trials_again_and_the_page_is_what_it_was(done: P
     assert place.said == []
 
 
-def test_commands_that_only_read_leave_damage_where_it_is_and_say_so(place: Place) -> None:
+def test_commands_that_only_read_report_damage_and_change_nothing(place: Place) -> None:
     [first, *_] = records_in(place.folder / "store")
     DAMAGES["a number edited"](first)
     before = sorted(place.folder.glob("store/??/*"))
@@ -210,7 +210,7 @@ def test_commands_that_only_read_leave_damage_where_it_is_and_say_so(place: Plac
     assert not (place.folder / "store" / DAMAGED).exists()
 
 
-def test_records_of_an_earlier_format_are_computed_again_and_said_in_one_line(place: Place) -> None:
+def test_records_of_an_earlier_format_are_computed_again_and_reported_in_one_line(place: Place) -> None:
     for path in records_in(place.folder / "store")[:5]:
         path.write_bytes(seal(unseal(path.read_bytes()) | {"format": 1}))
     report = place.run(SUITE)
@@ -219,9 +219,9 @@ def test_records_of_an_earlier_format_are_computed_again_and_said_in_one_line(pl
     assert line.startswith("5 record(s)")
 
 
-def test_what_does_not_belong_into_a_store_is_passed_over(place: Place) -> None:
+def test_files_that_do_not_belong_to_a_store_are_ignored(place: Place) -> None:
     store = place.folder / "store"
-    (store / "zz").write_text("a file that is called like a shelf")
+    (store / "zz").write_text("a file with the name of a folder of records")
     (store / "yy").symlink_to(store / "yy")
     (store / "notes.txt").write_text("mine")
     [first, *_] = records_in(store)
@@ -234,7 +234,7 @@ def test_what_does_not_belong_into_a_store_is_passed_over(place: Place) -> None:
 
 
 @pytest.mark.parametrize("content", ["[]", "5", "{}", '{"checksum":"0"}', "\0", "[" * 100_000])
-def test_a_damaged_list_of_data_sets_is_named_and_made_anew(place: Place, content: str) -> None:
+def test_a_damaged_list_of_data_sets_is_named_and_replaced(place: Place, content: str) -> None:
     index = place.folder / "store" / "datasets.json"
     index.write_text(content)
     session = place.session(SUITE)
@@ -291,7 +291,7 @@ def test_after_a_change_of_the_analysis_the_page_is_rendered_again(
     assert not is_current(session, session.plan())
 
 
-def test_a_disk_that_takes_only_a_part_of_a_record_leaves_none(tmp_path: Path) -> None:
+def test_no_partial_record_is_left_if_a_write_fails(tmp_path: Path) -> None:
     store = Store(tmp_path)
     record = record_of("D", "A", 0, {"cost": 1.0}, history={"long": list(range(5000))})
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -307,7 +307,7 @@ def test_a_disk_that_takes_only_a_part_of_a_record_leaves_none(tmp_path: Path) -
     assert store.read(record["name"]) is not None
 
 
-@pytest.mark.parametrize("blocked", ["tmp", "shelf"])
+@pytest.mark.parametrize("blocked", ["tmp", "records"])
 def test_a_store_that_cannot_be_written_stops_the_run_in_one_line(place: Place, blocked: str) -> None:
     store = place.folder / "other"
     store.mkdir()
@@ -320,13 +320,13 @@ def test_a_store_that_cannot_be_written_stops_the_run_in_one_line(place: Place, 
     assert "\n" not in str(error.value)
 
 
-def test_a_store_that_cannot_be_made_is_said_in_one_line() -> None:
+def test_a_store_that_cannot_be_created_is_reported_in_one_line() -> None:
     with pytest.raises(StoreError, match=r"^/proc/none/.* cannot be written: "):
         Store(Path("/proc/none")).write(TrialResult(record_of("D", "A", 0, {"cost": 1.0}), None, None))
 
 
 @pytest.mark.parametrize("kind", ["file", "loop"])
-def test_a_store_that_is_no_directory_is_said(tmp_path: Path, kind: str) -> None:
+def test_a_store_that_is_not_a_directory_is_reported(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "store"
     path.write_text("") if kind == "file" else path.symlink_to(path)
     with pytest.raises(RequestError, match="is not a directory"):
@@ -370,7 +370,7 @@ def test_records_of_a_method_in_two_files_are_refused(tmp_path: Path) -> None:
         read_export(tmp_path)
 
 
-def test_methods_have_files_of_their_own_whatever_they_are_called(tmp_path: Path) -> None:
+def test_every_method_has_its_own_file_whatever_its_name(tmp_path: Path) -> None:
     methods = ["A b", "a/B", "../../a b", "€", "", "x" * 300, "CON"]
     records = tabulate(labelled([record_of("D", method, 0, {"cost": 1.0}) for method in methods]))
     files = write_export(records, tmp_path)
@@ -381,11 +381,11 @@ def test_methods_have_files_of_their_own_whatever_they_are_called(tmp_path: Path
     pd.testing.assert_frame_equal(again.policies, records.policies)
 
 
-def test_a_record_keeps_its_checksum_when_others_bring_more_metrics(tmp_path: Path) -> None:
+def test_a_record_keeps_its_checksum_when_others_have_more_metrics(tmp_path: Path) -> None:
     few, many = tmp_path / "few", tmp_path / "many"
     for folder, more in ((few, {}), (many, {"new-metric": 1.0})):
-        told = [record_of("D", "A", 0, {"cost": 1.0}), record_of("D", "B", 0, {"cost": 1.0} | more)]
-        write_files(write_export(tabulate(labelled(told)), folder))
+        changed_records = [record_of("D", "A", 0, {"cost": 1.0}), record_of("D", "B", 0, {"cost": 1.0} | more)]
+        write_files(write_export(tabulate(labelled(changed_records)), folder))
     sums = [{path.stem: pd.read_parquet(path)["checksum"][0] for path in export_files(f)} for f in (few, many)]
     assert sums[0]["a"] == sums[1]["a"]
     assert sums[0]["b"] != sums[1]["b"]
@@ -457,7 +457,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("file", [RECORDS, RUNS])
-def test_an_export_that_is_none_is_refused_in_one_line(tmp_path: Path, how: str, file: str) -> None:
+def test_an_invalid_export_is_refused_in_one_line(tmp_path: Path, how: str, file: str) -> None:
     exported(tmp_path)
     if file == RUNS and how == "a record twice":
         how = "nothing"

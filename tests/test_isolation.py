@@ -1,4 +1,4 @@
-"""A method in processes of its own: the same records, ends that are told apart, and nothing left behind."""
+"""Isolated methods: equal records, exact reports of how a process ended, and no leaked processes or files."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ MANY = "".join(
 NAMES = ("sandbox-server", "sandbox")
 
 
-def parties(process: psutil.Process | None = None, names: tuple[str, ...] = NAMES) -> list[psutil.Process]:
-    """The processes below one (this by default) that import plugins, what they are forks of, and their forks."""
+def plugin_processes(process: psutil.Process | None = None, names: tuple[str, ...] = NAMES) -> list[psutil.Process]:
+    """The descendants of a process (by default this one) that import plugins: servers and restricted processes."""
     found = []
     for child in (process or psutil.Process()).children(recursive=True):
         try:
@@ -48,7 +48,7 @@ def parties(process: psutil.Process | None = None, names: tuple[str, ...] = NAME
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_records_and_decisions_are_those_of_one_process(tmp_path: Path, jobs: int) -> None:
+def test_records_and_decisions_equal_those_without_isolation(tmp_path: Path, jobs: int) -> None:
     text = MANY + SLOPES + method("peeker", "peeker") + method("fails", "nan", how="nan")
     text += method("fails", "raise", how="raise") + method("fails", "shape", how="shape")
     run(tmp_path, text, "none", isolation="none")
@@ -56,13 +56,13 @@ def test_records_and_decisions_are_those_of_one_process(tmp_path: Path, jobs: in
         run(tmp_path, text, "process")
     else:
         bench_run(tmp_path, text, "process", "--jobs", "2")
-    here, apart = contents(tmp_path / "none"), contents(tmp_path / "process")
-    for record in [*here.values(), *apart.values()]:
+    here, isolated = contents(tmp_path / "none"), contents(tmp_path / "process")
+    for record in [*here.values(), *isolated.values()]:
         for key in ("traceback", "audit_seed"):  # with two jobs the plugin is another file; each audit draws a seed
             record.get("error", {}).pop(key, None)
-    assert here == apart
+    assert here == isolated
     assert decisions(tmp_path / "none") == decisions(tmp_path / "process")
-    assert parties() == []
+    assert plugin_processes() == []
     assert list((tmp_path / "process" / "running").iterdir()) == []
 
 
@@ -108,12 +108,12 @@ ENDS = {
     "os._exit": ("exit", "exit code 0"),
     "segfault": ("crash", "SIGSEGV"),
     "killed": ("killed", "SIGKILL"),
-    "children, then dies": ("error", "No such file"),  # where it would note them
+    "children, then dies": ("error", "No such file"),  # it cannot write their process ids
 }
 
 
 @pytest.mark.slow
-def test_how_a_method_ended_is_told_apart_and_its_run_goes_on(rogue: Bench) -> None:
+def test_the_record_says_how_a_method_ended_and_the_run_continues(rogue: Bench) -> None:
     suite = rogue.suite(
         BLOBS + rogues(*ENDS) + rogues("chdir", "surrogates kept") + method("slopes", "slopes")
         + method("fails", "memory", how="memory") + method("fails", "hang", how="hang")
@@ -195,12 +195,12 @@ def bench_register_methods(register):
 @pytest.mark.parametrize(
     "jobs", [pytest.param("1", marks=pytest.mark.slow), pytest.param("2", marks=pytest.mark.weekly)]
 )
-def test_the_witness_is_told_nothing_before_the_other_process_is_gone(tmp_path: Path, jobs: str) -> None:
+def test_the_witness_gets_no_message_before_the_solver_has_ended(tmp_path: Path, jobs: str) -> None:
     install(tmp_path / "plugins", "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
     install(tmp_path / "plugins", "alone", _ALONE, "alone")
     done = bench_run(tmp_path, MANY + method("alone", "alone"), "store", "--jobs", jobs)
     assert done.returncode == 0, contents(tmp_path / "store")
-    assert parties() == []
+    assert plugin_processes() == []
 
 
 _LOOKS = """
@@ -233,7 +233,7 @@ def bench_register_methods(register):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("level", ["process", "strict"])
-def test_a_solver_has_an_empty_folder_and_nothing_of_another_plugin(tmp_path: Path, level: str) -> None:
+def test_a_solver_has_an_empty_folder_and_cannot_see_another_plugin(tmp_path: Path, level: str) -> None:
     names = ("looks_one", "looks_two")
     for name in names:
         install(tmp_path / "plugins", name, _LOOKS, name)
@@ -246,7 +246,7 @@ def test_a_solver_has_an_empty_folder_and_nothing_of_another_plugin(tmp_path: Pa
         assert looked["names"] == [name]
         assert Path(looked["kernels"]).name.startswith(f"{name}-")
         assert looked["files"] == ["/dev/null"] * 3
-        assert looked["open"] <= 6  # those, the socket, the problem, and the folder that is listed
+        assert looked["open"] <= 6  # the standard streams, the socket, the problem, and the listed folder
         assert (looked["shared"], looked["here"]) == ([], [])
         assert looked["threads"] == 1
 
@@ -258,20 +258,20 @@ def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
     at: list[int] = []
 
     def kill(planned: object, done: object) -> None:
-        bases = parties(names=("sandbox-server",))
-        at.append(bases[0].pid)
+        servers = plugin_processes(names=("sandbox-server",))
+        at.append(servers[0].pid)
         if len(at) == 3:
-            bases[0].kill()
+            servers[0].kill()
 
     summary = execute(
         here.plan(), here.cache, tuple(here.suite.needed_metrics()), Options(), progress=kill,
     )  # fmt: skip
     assert (summary.computed, summary.failures) == (12, [])
     assert len(set(at)) == 2
-    assert parties() == []
+    assert plugin_processes() == []
 
 
-def test_a_policy_that_cannot_be_pickled_is_refused_with_what_to_change(tmp_path: Path) -> None:
+def test_a_policy_that_cannot_be_pickled_is_refused_with_a_remedy(tmp_path: Path) -> None:
     plugin = (
         "from dataclasses import dataclass\nfrom tiny_plugin import FirstFeature\n"
         "from bench_core import Method, hookimpl\n"
@@ -306,7 +306,7 @@ def test_a_plugin_that_exists_in_this_process_only_is_refused_by_name(tmp_path: 
 
 
 class Backwards:
-    """A plugin with an executor of its own."""
+    """A plugin with an executor."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -320,7 +320,7 @@ class Backwards:
                 work.note(worker.run(planned))
 
 
-def test_a_plugin_may_bring_an_executor(tmp_path: Path) -> None:
+def test_a_plugin_may_register_an_executor(tmp_path: Path) -> None:
     registry = load_registry([("tiny", tiny_plugin), ("backwards", Backwards())], entry_points=False)
     run(tmp_path, MANY + SLOPES, "none", isolation="none")
     here = session(tmp_path, MANY + SLOPES, "other", registry)
@@ -339,9 +339,9 @@ def test_a_plugin_may_bring_an_executor(tmp_path: Path) -> None:
 
 
 def killing(stop: threading.Event, kills: list[int], most: int, rng: random.Random) -> None:
-    """Kill processes of plugins, their forks and workers below this one, at random times."""
+    """Kill descendants of this process (restricted processes, servers and workers) at random times."""
     while not stop.wait(rng.uniform(0.02, 0.15)) and len(kills) < most:
-        found = parties()
+        found = plugin_processes()
         if found:
             chosen = rng.choice(found)
             with suppress(psutil.NoSuchProcess):  # it has ended by now
@@ -350,7 +350,7 @@ def killing(stop: threading.Event, kills: list[int], most: int, rng: random.Rand
 
 
 @pytest.mark.slow
-def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> None:
+def test_killed_trials_are_run_again_and_no_process_is_left(tmp_path: Path) -> None:
     run(tmp_path, MANY + SLOPES, "calm", isolation="none")
     stop, kills = threading.Event(), list[int]()
     killer = threading.Thread(target=killing, args=(stop, kills, 5, random.Random(1)))
@@ -363,7 +363,7 @@ def test_what_is_killed_is_done_again_and_nothing_is_left(tmp_path: Path) -> Non
     assert kills
     run(tmp_path, MANY + SLOPES, "killed", retry_failed=True)
     assert contents(tmp_path / "killed") == contents(tmp_path / "calm")
-    assert parties() == []
+    assert plugin_processes() == []
     assert list((tmp_path / "killed" / "running").iterdir()) == []
 
 
@@ -377,8 +377,8 @@ def test_a_worker_that_dies_before_its_first_trial_is_replaced(tmp_path: Path) -
             killed = [p for p in psutil.Process(started.pid).children() if "spawn_main" in " ".join(p.cmdline())]
     for process in killed:
         process.kill()
-    told, _ = started.communicate(timeout=300)
-    assert (started.returncode, len(killed) > 0) == (0, True), told
+    output, _ = started.communicate(timeout=300)
+    assert (started.returncode, len(killed) > 0) == (0, True), output
     assert contents(tmp_path / "killed") == contents(tmp_path / "calm")
 
 
@@ -390,10 +390,10 @@ REAL = {
 
 
 @pytest.mark.slow
-def test_methods_of_papers_give_bit_for_bit_what_they_give_in_one_process(tmp_path: Path) -> None:
+def test_methods_of_papers_give_the_same_bits_with_and_without_isolation(tmp_path: Path) -> None:
     registry = load_registry([("tiny", tiny_plugin)])
     text = BLOBS.replace("400", "120") + "".join(method(name, name, **values) for name, values in REAL.items())
-    text = f"threshold = 0.6\n{text}"  # of the protocol, whose table comes before
+    text = f"threshold = 0.6\n{text}"  # belongs to [protocol], which is open at this point
     for isolation in ("none", "process"):
         here = session(tmp_path, text, isolation, registry)
         options = Options(isolation=isolation)
@@ -411,30 +411,30 @@ LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a
 def test_random_kills_of_everything_leave_the_store_of_an_undisturbed_run(tmp_path: Path, count: int) -> None:
     seeds = MANY + SLOPES.replace("noise = 0.1", "noise = 0.1, seconds = 0.2")
     run(tmp_path, seeds, "calm", isolation="none")
-    rng, killed, rounds = random.Random(7), {"coordinator": 0, "worker": 0, "party": 0}, 0
+    rng, killed, rounds = random.Random(7), {"coordinator": 0, "worker": 0, "restricted": 0}, 0
     while sum(killed.values()) < count:
         rounds += 1
         store = f"killed{rounds}"
         for _ in range(400):
             below: list[psutil.Process] = []
-            # Published records count as done: a round has pages of its own.
+            # Published records count as done, so every round has its own pages.
             more = "--jobs", "2", "--retry-failed", "--out", f"pages{rounds}"
             started = bench_run(tmp_path, seeds, store, *more, wait=False)
             process = psutil.Process(started.pid)
             while started.poll() is None and sum(killed.values()) < count:
                 time.sleep(rng.uniform(0.1, 1.0))
                 with suppress(psutil.Error):
-                    below, forks = process.children(recursive=True), parties(process)
-                    what = rng.choice(["coordinator", "worker", *["party"] * 6])
+                    below, forks = process.children(recursive=True), plugin_processes(process)
+                    what = rng.choice(["coordinator", "worker", *["restricted"] * 6])
                     workers = [p for p in below if p not in forks and "spawn_main" in " ".join(p.cmdline())]
-                    chosen = {"coordinator": [process], "worker": workers, "party": forks}[what]
+                    chosen = {"coordinator": [process], "worker": workers, "restricted": forks}[what]
                     if chosen and below:
                         rng.choice(chosen).send_signal(signal.SIGKILL)
                         killed[what] += 1
-            told, _ = started.communicate(timeout=300)
+            output, _ = started.communicate(timeout=300)
             assert psutil.wait_procs(below, timeout=10)[1] == []
             if started.returncode == 0:
                 break
-        assert started.returncode == 0, told
+        assert started.returncode == 0, output
         assert contents(tmp_path / store) == contents(tmp_path / "calm")
         assert list((tmp_path / store / "running").iterdir()) == []

@@ -1,4 +1,4 @@
-"""``bench list``: what is installed, at the width of a terminal; one thing whole; and what a shell completes."""
+"""``bench list``: installed objects at the width of a terminal, one object in detail, and shell completion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_lists_fit_a_terminal_of_80_columns(bench: Bench) -> None:
     assert "datasets:" not in methods
 
 
-def test_what_is_not_there_is_answered_with_the_nearest_name(bench: Bench) -> None:
+def test_the_error_for_an_unknown_name_suggests_the_nearest(bench: Bench) -> None:
     assert "did you mean 'slopes'?" in bench("list", "slops", expect=2).stderr
     assert "did you mean 'methods'?" in bench("list", "method", expect=2).stderr
 
@@ -43,7 +43,7 @@ def test_one_method_is_shown_with_tasks_parameters_and_an_entry(bench: Bench) ->
         assert word in shown
 
 
-def test_with_json_one_document_has_every_thing_of_a_kind_with_its_parameters() -> None:
+def test_json_has_every_object_of_a_kind_with_its_parameters() -> None:
     done = CliRunner().invoke(main, ["list", "methods", "--json"], env={"BUDGETBENCH_ISOLATION": "none"})
     (kind, things), *others = json.loads(done.stdout).items()
     assert (kind, others) == ("methods", [])
@@ -54,7 +54,7 @@ def test_with_json_one_document_has_every_thing_of_a_kind_with_its_parameters() 
     assert all(parameter["meaning"] for parameter in parameters.values())
 
 
-def test_json_has_all_kinds_or_one_thing_of_any_kind_and_refuses_an_unknown_name() -> None:
+def test_json_has_all_kinds_or_one_object_and_refuses_an_unknown_name() -> None:
     registry = load_registry()
     everything = listed(registry, None)
     assert list(everything) == [*CATALOGUES, "plugins"]
@@ -66,10 +66,10 @@ def test_json_has_all_kinds_or_one_thing_of_any_kind_and_refuses_an_unknown_name
         listed(registry, "laso")
 
 
-def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused() -> None:
+def test_a_parameter_is_shown_with_its_meaning_default_unit_and_limits() -> None:
     lines = "\n".join(about(load_registry(), "cstc"))
     assert "rho: float = 0.001" in lines
-    assert "the weight of the l1 norm" in lines  # said by the class that it inherits from
+    assert "the weight of the l1 norm" in lines  # from the docstring of its base class
     assert "A number of at least 0." in lines
     assert "One of 'prune', 'greedy', 'full'." in lines
     shared = "\n".join(about(load_registry(), "cact-lasso"))
@@ -77,7 +77,7 @@ def test_a_parameter_is_shown_with_its_meaning_default_unit_and_what_is_refused(
     assert "the distance between neighbouring λ" in shared
 
 
-def test_the_type_of_every_parameter_that_is_installed_can_be_read_and_takes_its_default() -> None:
+def test_the_type_of_every_installed_parameter_can_be_read_and_accepts_its_default() -> None:
     registry = load_registry()
     for catalogue in ("methods", "datasets", "cost_schemes"):
         for name, cls in getattr(registry, catalogue).items():
@@ -87,7 +87,7 @@ def test_the_type_of_every_parameter_that_is_installed_can_be_read_and_takes_its
                 assert build(cls, to_plain(cls()), name) == cls(), name
 
 
-def test_everything_that_is_installed_can_be_shown_at_80_columns_and_its_entry_is_right() -> None:
+def test_every_installed_object_fits_80_columns_and_its_entry_is_valid() -> None:
     registry = load_registry()
     for kind, catalogue in CATALOGUES.items():
         for name, thing in getattr(registry, catalogue).items():
@@ -103,13 +103,13 @@ def test_everything_that_is_installed_can_be_shown_at_80_columns_and_its_entry_i
                     build(thing, said["parameters"], name)
 
 
-def test_a_plugin_is_shown_with_what_it_brings() -> None:
+def test_a_plugin_is_shown_with_everything_it_registers() -> None:
     shown = "\n".join(about(load_registry(), "public_data"))
     assert "pima" in shown
     assert "budgetbench-public-data" in shown
 
 
-def test_nothing_is_shown_of_a_name_that_nobody_registers() -> None:
+def test_an_unregistered_name_is_not_shown() -> None:
     with pytest.raises(RequestError, match="nothing is called 'absent'"):
         about(REGISTRY, "absent")
 

@@ -1,4 +1,4 @@
-"""The machine matrix notices what it is there for: other names, other decisions, other numbers."""
+"""The machine matrix detects different names, decisions and numbers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ parameters = { steeper = 0.1 }
 
 
 @pytest.mark.slow
-def test_other_names_fail_and_other_decisions_are_named_with_how_much(tmp_path: Path) -> None:
+def test_different_names_fail_and_different_decisions_are_named_with_their_size(tmp_path: Path) -> None:
     install(tmp_path / "plugins", "other_machine", PLUGIN, "other")
     played = Bench(tmp_path, tmp_path / "plugins")
     suite = played.suite(SUITE)

@@ -1,4 +1,4 @@
-"""The suites of medical data: fees reach the page in dollars, and a row's cost is its tests and its errors."""
+"""The suites of medical data: fees are in dollars on the page, and a row's cost is that of its tests and its errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def exported(bench: Bench, suite: str) -> list[dict[str, object]]:
 @pytest.mark.parametrize(
     ("suite", "dataset", "every_test"), [("medical_small", "Pima", 44.29), ("medical", "Liver", 30.54)]
 )
-def test_a_diagnosis_costs_its_tests_and_its_errors(
+def test_the_cost_of_a_diagnosis_is_that_of_tests_and_errors(
     bench: Bench, suite: str, dataset: str, every_test: float, request: pytest.FixtureRequest
 ) -> None:
     path, where = str(ROOT / "suites" / f"{suite}.toml"), {}

@@ -64,7 +64,7 @@ def test_hand_worked_values(name, value):
     assert KNOWN[name].function(WORKED) == pytest.approx(value, abs=1e-15)
 
 
-def test_every_metric_without_a_cut_off_is_worked_by_hand_here():
+def test_every_metric_without_a_cut_off_has_a_hand_worked_value():
     assert {name for name in KNOWN if "@" not in name} == {*BY_HAND, "mse"}
 
 
@@ -77,7 +77,7 @@ def test_nothing_conclusive_means_no_accuracy():
     assert KNOWN["coverage"].function(changed(threshold=0.95)) == 0.0
 
 
-def test_a_cost_share_is_a_share_of_the_sum_and_no_mean_of_shares():
+def test_a_cost_share_is_a_share_of_the_sum_and_not_a_mean_of_shares():
     sized = replace(WORKED, bill=np.array([1.0, 0.0, 0.0, 5.0]), full_bill=np.array([2.0, 10.0, 10.0, 8.0]))
     assert KNOWN["cost-share"].function(sized) == pytest.approx(0.2)
 
@@ -92,7 +92,7 @@ def test_a_budget_met_to_rounding_is_met_and_no_budget_is_never_exceeded():
     assert KNOWN["budget-violations"].function(changed(budget=None)) == 0.0
 
 
-def test_what_a_policy_does_not_say_counts_one():
+def test_unset_stages_and_evaluations_count_as_one():
     silent = changed(decisions=Decisions(WORKED.decisions.acquired, WORKED.decisions.probabilities))
     assert KNOWN["mean-stages"].function(silent) == KNOWN["mean-base-models"].function(silent) == 1.0
 
@@ -204,7 +204,7 @@ def test_no_rows_give_numbers_not_errors():
     )
 
 
-def test_the_goal_says_what_is_better():
+def test_the_goal_determines_which_value_is_better():
     assert KNOWN["coverage"].better(0.9, 0.8)
     assert not KNOWN["cost"].better(0.9, 0.8)
     assert not Metric("m", len, "max").better(1.0, 1.0)
@@ -221,9 +221,9 @@ def answered(y, probabilities, threshold=None):
 answers = st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0.0, 0.25, 0.5, 0.7, 1.0])), min_size=2, max_size=12)
 
 
-@given(answers.filter(lambda told: len({y for y, _ in told}) == 2))
-def test_auc_is_scikit_learns_with_ties(told):
-    y, p = np.array([y for y, _ in told]), np.array([p for _, p in told])
+@given(answers.filter(lambda labelled: len({y for y, _ in labelled}) == 2))
+def test_auc_is_scikit_learns_with_ties(labelled):
+    y, p = np.array([y for y, _ in labelled]), np.array([p for _, p in labelled])
     outcome = answered(y, np.column_stack([1 - p, p]))
     assert KNOWN["auc"].function(outcome) == pytest.approx(roc_auc_score(y, p), abs=1e-12)
 
@@ -234,20 +234,20 @@ def test_auc_is_a_half_where_one_class_is_missing_and_is_not_for_several_classes
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.tuples(*[st.floats(0.01, 1.0)] * 3)), min_size=1, max_size=8))
-def test_log_loss_is_scikit_learns_and_the_brier_score_a_distance(told):
-    y, table = np.array([y for y, _ in told]), np.array([row for _, row in told])
+def test_log_loss_is_scikit_learns_and_the_brier_score_a_distance(labelled):
+    y, table = np.array([y for y, _ in labelled]), np.array([row for _, row in labelled])
     table = table / table.sum(axis=1, keepdims=True)
     outcome = answered(y, table)
     assert KNOWN["log-loss"].function(outcome) == pytest.approx(log_loss(y, table, labels=[0, 1, 2]), abs=1e-9)
     assert KNOWN["brier"].function(outcome) == pytest.approx(np.square(table - np.eye(3)[y]).sum() / len(y), abs=1e-12)
 
 
-def test_certainty_that_is_wrong_has_a_finite_log_loss():
+def test_a_certain_wrong_answer_has_a_finite_log_loss():
     assert KNOWN["log-loss"].function(answered([0], [[0.0, 1.0]])) == pytest.approx(-np.log(1e-15))
 
 
 def test_a_cost_matrix_decides_by_the_least_expected_cost():
-    """Missing the second class costs 10: with 0.2 of it, saying it costs 0.8 and not saying it 2."""
+    """Missing the second class costs 10: at probability 0.2, answering it costs 0.8, and not answering it 2."""
     matrix = np.array([[0.0, 1.0], [10.0, 0.0]])
     outcome = answered([0, 1, 0, 1], [[0.8, 0.2], [0.8, 0.2], [0.95, 0.05], [0.95, 0.05]])
     assert misclassification_cost(outcome, matrix) == pytest.approx((1 + 0 + 0 + 10) / 4)
@@ -256,14 +256,14 @@ def test_a_cost_matrix_decides_by_the_least_expected_cost():
 
 
 @given(answers, st.integers(1, 20))
-def test_equal_costs_of_errors_give_the_error_times_the_cost(told, cost):
-    y, p = np.array([y for y, _ in told]), np.array([p for _, p in told])
+def test_equal_costs_of_errors_give_the_error_times_the_cost(labelled, cost):
+    y, p = np.array([y for y, _ in labelled]), np.array([p for _, p in labelled])
     outcome = answered(y, np.column_stack([1 - p, p]))
     even = misclassification_cost(outcome, cost * (1 - np.eye(2)))
     assert even == pytest.approx(cost * KNOWN["error"].function(outcome))
 
 
-def test_metrics_of_probabilities_say_what_they_lack():
+def test_metrics_of_probabilities_name_what_is_missing():
     for name in ("log-loss", "brier"):
         with pytest.raises(RequestError, match="need class probabilities"):
             KNOWN[name].function(ranked([1, 0], [1, 0]))

@@ -1,4 +1,4 @@
-"""The runner of faults, on a tree of one module and its test; and the list of this repository, which must apply."""
+"""The runner of faults, on a tree of one module and its test; and this repository's faults, which must all apply."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def ran(tree: Path, *faults: str, capsys: pytest.CaptureFixture[str]) -> tuple[i
 
 
 @pytest.mark.slow
-def test_a_fault_is_noticed_or_survives_and_is_taken_back(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_is_noticed_or_survives_and_is_reverted(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = ran(tree, fault("swapped"), fault("ties go to b", new="a >= b"), capsys=capsys)
     assert code == 1
     assert said[0].startswith("noticed ")

@@ -1,4 +1,4 @@
-"""``bench new``: every kind of plugin can be installed, passes its tests and the kit, in its own namespace."""
+"""``bench new``: every kind of plugin can be installed, passes its tests and the kit, and has its own namespace."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_new_plugin_has_a_suite_tests_ci_and_a_licence_in_its_authors_namespac
         ("there", "exists already"),
     ],
 )
-def test_a_name_that_would_not_do_is_refused_and_nothing_is_written(name: str, said: str, tmp_path: Path) -> None:
+def test_an_invalid_name_is_refused_and_nothing_is_written(name: str, said: str, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     with pytest.raises(RequestError, match=said):
         make_plugin("method", name, tmp_path, registry=load_registry())
@@ -67,7 +67,7 @@ def test_a_new_plugin_is_installed_and_passes_its_own_tests_and_the_kit(kind: st
         [*pip, "--no-build-isolation", "--target", str(bench.plugins), str(folder)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    shutil.rmtree(folder / "src")  # what is tested is what was installed
+    shutil.rmtree(folder / "src")  # so that the installed code is tested
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", str(folder)],
         capture_output=True, text=True, env=bench.environment(), cwd=folder,
@@ -83,7 +83,7 @@ def test_a_new_plugin_is_installed_and_passes_its_own_tests_and_the_kit(kind: st
     assert "registers it" in bench("new", kind, name, expect=2).stderr if kind != "figure" else True
 
 
-def test_the_kit_finds_what_is_wrong_with_a_metric() -> None:
+def test_the_kit_finds_the_faults_of_a_metric() -> None:
     from bench_core import Metric
     from bench_core.testing import check_metric
 

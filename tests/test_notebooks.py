@@ -1,4 +1,4 @@
-"""The notebooks of the book: they run, and hold the outputs that they give."""
+"""The notebooks of the book: they run, and their stored outputs are current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open comparison: it is whole, and the documentation says how methods are configured, or why one is left out."""
+"""The open comparison: it is complete, and the documentation says how methods are configured or why one is left out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def suite(registry: Registry) -> Suite:
 
 @pytest.fixture(scope="module")
 def data(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
-    """By data set: its task, rows and content; from a mirror, if there is one."""
+    """Task, rows and content hash by data set; from a mirror, if there is one."""
     shared = os.environ.get("BUDGETBENCH_SHARED")
     if not shared:
         pytest.skip("BUDGETBENCH_SHARED is not set: it names a directory with the data")
@@ -76,7 +76,7 @@ def test_a_data_set_without_prices_of_its_own_has_unit_prices_and_one_draw(suite
         assert used == ["uniform", "random"] or (len(used) == 1 and used[0] in own), entry.label
 
 
-def test_what_is_not_run_is_on_the_page(suite: Suite) -> None:
+def test_methods_that_are_not_run_are_on_the_page(suite: Suite) -> None:
     labels = {entry.label: set(entry.without) for entry in suite.file.methods if entry.without}
     page = Path(ROOT, "docs", "explanation", "recommended.md").read_text(encoding="utf-8")
     section = page.partition("\n## Not run\n")[2].partition("\n## ")[0]
@@ -99,11 +99,11 @@ def test_a_method_has_one_configuration(suite: Suite) -> None:
 
 
 def test_the_page_names_every_parameter_that_is_not_its_default(suite: Suite) -> None:
-    told = rows_under("In the comparison")
-    assert told.keys() == {entry.use for entry in suite.file.methods}
+    rows = rows_under("In the comparison")
+    assert rows.keys() == {entry.use for entry in suite.file.methods}
     for entry in suite.file.methods:
         given = {*entry.parameters, *entry.grid, *(name for on in entry.on.values() for name in on)}
-        assert not [name for name in given if f"`{name}`" not in told[entry.use][0]], entry.use
+        assert not [name for name in given if f"`{name}`" not in rows[entry.use][0]], entry.use
 
 
 def test_the_small_suite_is_an_extract(suite: Suite, registry: Registry) -> None:

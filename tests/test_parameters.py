@@ -27,7 +27,7 @@ from bench_core.testing.checks_declared import round_trip
 
 @dataclass(frozen=True)
 class Options:
-    """All the kinds of parameters there are."""
+    """Parameters of every kind."""
 
     name: str
     C: float = 1.0
@@ -44,7 +44,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Limited(Parameters):
-    """Its types say what it takes."""
+    """Parameters with limits in their types."""
 
     version: ClassVar[Unknown] = 1  # type: ignore[name-defined]  # noqa: F821
 
@@ -194,15 +194,15 @@ def test_a_wrong_parameter_is_refused_with_place_key_and_reason(parameters, said
         build(Options, parameters, "s.toml: methods[0]")
 
 
-def test_a_thing_without_parameters_says_so():
+def test_an_object_without_parameters_refuses_any():
     assert build(Bare, {}, "s.toml") == Bare()
     with pytest.raises(RequestError, match="no parameter 'x'; it takes no parameters"):
         build(Bare, {"x": 1}, "s.toml")
 
 
 @dataclass(frozen=True)
-class Odd:
-    """Refuses values in a way of its own."""
+class Raising:
+    """Raises an exception of any kind."""
 
     how: str = "raise"
 
@@ -214,9 +214,9 @@ class Odd:
 
 
 @pytest.mark.parametrize(("how", "said"), [("raise", "ZeroDivisionError: no reason"), ("exit", "SystemExit: over")])
-def test_whatever_a_class_raises_is_a_refusal_in_one_line(how, said):
+def test_any_exception_of_a_class_is_a_refusal_in_one_line(how, said):
     with pytest.raises(RequestError, match=f"^s.toml: parameters: {said}$"):
-        build(Odd, {"how": how}, "s.toml")
+        build(Raising, {"how": how}, "s.toml")
 
 
 numbers = st.floats(min_value=1e-300, max_value=1e300)
@@ -243,7 +243,7 @@ def test_every_instance_survives_plain_values_json_and_toml(options):
     assert canonical_json(to_plain(again)) == canonical_json(plain)
 
 
-def test_infinity_has_a_word_of_its_own():
+def test_infinity_becomes_a_text():
     assert to_plain(Options("a", C=math.inf))["C"] == "inf"
     assert to_plain(Options("a", lambdas=(-math.inf, math.nan)))["lambdas"] == ["-inf", "nan"]
 
@@ -258,7 +258,7 @@ def test_parameters_are_described_with_type_and_default():
     assert describe(Bare) == {}
 
 
-def test_a_parameter_that_joined_later_is_left_out_while_it_has_its_default():
+def test_a_parameter_added_later_is_left_out_while_it_has_its_default():
     @dataclass(frozen=True)
     class Before:
         C: float = 1.0

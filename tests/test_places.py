@@ -1,4 +1,4 @@
-"""Stores in difficult places: a full or a read-only disk, a path with spaces and letters, two runs at once."""
+"""Stores in difficult places: a full or read-only disk, a path with unusual characters, two runs at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Disk = Callable[[str], None]
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Disk]]:
-    """A folder that is a file system of its own, and what mounts it again with other options."""
+    """A folder with a separate file system, and a function that mounts it again with other options."""
     folder = tmp_path / "disk"
     folder.mkdir()
 
@@ -45,7 +45,7 @@ def disk(tmp_path: Path) -> Iterator[tuple[Path, Disk]]:
 
 
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
-def test_a_full_disk_ends_a_run_in_one_line_and_what_was_done_is_kept(
+def test_a_full_disk_ends_a_run_in_one_line_and_finished_trials_are_kept(
     tiny: Bench, disk: tuple[Path, Disk], jobs: str
 ) -> None:
     folder, again = disk
@@ -67,7 +67,7 @@ def test_a_full_disk_ends_a_run_in_one_line_and_what_was_done_is_kept(
 
 
 @pytest.mark.slow
-def test_a_read_only_store_is_said_in_one_line_and_still_read(tiny: Bench, disk: tuple[Path, Disk]) -> None:
+def test_a_read_only_store_is_reported_in_one_line_and_still_read(tiny: Bench, disk: tuple[Path, Disk]) -> None:
     folder, again = disk
     again("size=64m")
     suite = tiny.suite(SUITE)

@@ -48,7 +48,7 @@ def registry(**plugins):
 
 
 def broken(made):
-    """Broken plugins of these tests; others that are installed here may be broken for reasons of their own."""
+    """Broken plugins of these tests, without other installed plugins that may be broken."""
     return [plugin.name for plugin in made.broken if plugin.name.startswith("kit-")]
 
 
@@ -175,7 +175,7 @@ def test_a_broken_plugin_is_named_and_skipped_and_the_rest_works(install, source
     assert not [said for said in made.conflicts() if "kit-" in said]
 
 
-def test_asking_for_what_a_broken_plugin_may_have_says_so(install):
+def test_the_error_for_a_name_mentions_broken_plugins_that_may_have_it(install):
     install("budgetbench-broken", "kit_broken", "import nowhere_to_be_found", name="kit-broken")
     made = load_registry()
     with pytest.raises(RequestError, match=r"s.toml: there is no method 'qwyc-x'; .*plugin 'kit-broken' could not"):
@@ -221,7 +221,7 @@ def test_a_metric_name_that_two_claim_is_an_error_too(name):
     assert made.metric("cost").name == "cost"
 
 
-def test_what_a_plugin_registered_before_it_failed_is_forgotten_and_its_claims_too():
+def test_names_that_a_plugin_registered_before_it_failed_are_removed():
     @hookimpl
     def bench_register_cost_schemes(register):
         register("fresh", Uniform)
@@ -259,14 +259,14 @@ class NotADataclass(Method):
         (registers("x", NotADataclass), "NotADataclass must be a dataclass"),
     ],
 )
-def test_what_is_no_method_is_not_registered(plugin, said):
+def test_an_object_that_is_not_a_method_is_not_registered(plugin, said):
     made = registry(bad=plugin)
     assert said in made.plugins["bad"].error
     assert made.methods == {}
 
 
 @pytest.mark.parametrize("thing", ["accuracy", Metric(" ", len, "max")])
-def test_what_is_no_metric_is_not_registered(thing):
+def test_an_object_that_is_not_a_metric_is_not_registered(thing):
     @hookimpl
     def bench_register_metrics(register):
         register(thing)
@@ -295,7 +295,7 @@ def test_a_plugin_built_for_another_contract_is_refused_by_name_and_the_rest_wor
         made.method("new")
 
 
-def test_a_plugin_that_names_no_contract_is_told_what_to_write():
+def test_the_error_for_a_plugin_without_contract_says_what_to_write():
     silent = registers("new")
     del silent.BENCH_CONTRACT_VERSION
     made = registry(silent=silent)
@@ -344,20 +344,20 @@ def test_a_plugin_implements_the_hooks_that_another_adds_whichever_is_loaded_fir
     assert made.manager.hook.bench_greeting(name="you") == ["hello you"]
 
 
-def test_an_optional_hook_whose_owner_is_not_installed_is_no_fault_and_a_demanded_one_is():
+def test_an_unknown_hook_is_an_error_unless_it_is_optional():
     made = registry(optional=greets("hello", optionalhook=True), demanding=greets("hello"))
     assert [plugin.name for plugin in made.broken] == ["demanding"]
     assert "no hook 'bench_greeting'" in made.plugins["demanding"].error
 
 
-def test_a_hook_that_nobody_knows_is_refused_although_another_plugin_adds_hooks():
+def test_an_unknown_hook_is_refused_although_another_plugin_adds_hooks():
     made = registry(adds=adds_specs(), wrong=greets("hello", name="bench_greetin"), right=greets("hi"))
     assert [plugin.name for plugin in made.broken] == ["wrong"]
     assert "no hook 'bench_greetin'; did you mean 'bench_greeting'" in made.plugins["wrong"].error
     assert made.manager.hook.bench_greeting(name="you") == ["hi you"]
 
 
-def test_a_plugin_whose_added_hooks_cannot_be_read_is_gone_alone():
+def test_a_plugin_whose_added_hooks_cannot_be_read_is_dropped_without_affecting_others():
     @hookimpl
     def bench_add_hookspecs(manager):
         manager.add_hookspecs(ModuleType("nothing"))

@@ -1,4 +1,4 @@
-"""What is prepared for a trial: what a cost scheme sees, and what policies are shown of a row."""
+"""Preparing a trial: the rows that a cost scheme gets, and the rows that policies get."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def items(rows: int = 30) -> Dataset:
 
 @dataclass(frozen=True)
 class ByRows(CostScheme):
-    """Prices every feature at the sum of the row numbers that the scheme is given, plus one."""
+    """Prices every feature at the sum of the row numbers that the scheme gets, plus one."""
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         return Costs([float(train.sum()) + 1] * dataset.n_features)

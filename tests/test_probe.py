@@ -1,4 +1,4 @@
-"""The probe: a method's plugin is imported in processes of its own, and whatever it does there reaches nobody else."""
+"""The probe: a method's plugin is imported in separate processes, and its actions there affect nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bench_core.plugins.registry import Registry
 from bench_core.run.trial import fragment, parameters_of
 
 SECONDS = "20"
-"""What a plugin may take to be imported: an honest one needs a fraction of a second, a hanging one takes it all."""
+"""Time limit for importing a plugin: an honest one needs a fraction of a second, a hanging one takes all of it."""
 HEAD = "import os, sys\nBENCH_CONTRACT_VERSION = 1\n"
 OFFERS = """
 from dataclasses import dataclass
@@ -104,14 +104,14 @@ def bench_register_metrics(register):
 
 
 def put(plugins: Path, name: str, what: str, folder: Path) -> None:
-    """Install a plugin of one method that does something when it is imported."""
+    """Install a plugin of one method that executes code when it is imported."""
     source = f"{HEAD}{what.replace('{folder}', str(folder))}\n{OFFERS.replace('{name}', name)}"
     install(plugins, f"{name}_plugin", source, name)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.CompletedProcess[str]]:
-    """A run with hostile plugins installed, two of whose methods are in the suite, in a time that ends it."""
+    """A run with a time limit, with hostile plugins installed; methods of two of them are in the suite."""
     folder = tmp_path_factory.mktemp("probe")
     played = Bench(folder, folder / "plugins")
     install(played.plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
@@ -129,7 +129,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.Com
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Bench, Any], tmp_path: Path) -> None:
+def test_a_run_continues_whatever_plugins_do_when_they_are_imported(run: tuple[Bench, Any], tmp_path: Path) -> None:
     played, done = run
     assert done.returncode == 0, done.stdout + done.stderr
     records = {json.loads(r["trial"])["method"]["use"]: r for r in contents(played.folder / "store").values()}
@@ -148,19 +148,19 @@ def test_a_run_goes_on_whatever_plugins_do_when_they_are_imported(run: tuple[Ben
 
 
 @pytest.mark.slow
-def test_what_plugins_print_write_and_start_when_they_are_imported_is_not_there(run: tuple[Bench, Any]) -> None:
+def test_output_files_and_processes_of_imported_plugins_are_gone(run: tuple[Bench, Any]) -> None:
     played, done = run
     assert "BY A PLUGIN" not in done.stdout + done.stderr
     if "landlock" in layers():
         assert not (played.folder / "written").exists()
         assert not (played.folder / "store" / "written").exists()
-    here = str(played.folder)  # other runs have theirs
+    here = str(played.folder)  # other runs have other folders
     found = [p for p in psutil.process_iter(["name", "environ"]) if here in str((p.info["environ"] or {}).values())]
     assert [p for p in found if p.info["name"] in ("bench-survivor", "sandbox", "sandbox-server")] == []
 
 
 @pytest.mark.slow
-def test_the_judge_has_imported_what_brings_data_and_metrics_and_no_methods_plugin(run: tuple[Bench, Any]) -> None:
+def test_the_judge_imports_plugins_of_data_and_metrics_and_none_of_methods(run: tuple[Bench, Any]) -> None:
     assert run[1].returncode == 0, run[1].stderr
     (modules,) = (set(path.read_text().splitlines()) for path in (run[0].folder / "seen").iterdir())
     assert {"tiny_plugin", "watch_plugin", "bench_leaderboard.plugin"} <= modules
@@ -212,7 +212,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Registry]:
 
 
 @pytest.mark.slow
-def test_what_is_described_is_what_an_import_gives(both: tuple[Registry, Registry]) -> None:
+def test_descriptions_equal_the_imported_objects(both: tuple[Registry, Registry]) -> None:
     described, imported = both
     assert [p for p in described.plugins.values() if p.error] == [p for p in imported.plugins.values() if p.error]
     for kind in KINDS:
@@ -268,7 +268,7 @@ def test_descriptions_are_kept_until_the_source_changes_or_the_file_is_damaged(t
     source = site / "remembered_plugin.py"
 
     def asked() -> tuple[dict[str, Any], bool]:
-        """The defaults of its method, and whether a process was started for them."""
+        """The defaults of its method, and whether a process was started to get them."""
         before = servers()
         registry = described_registry(cache=tmp_path / "cache")
         started = servers() != before
@@ -304,7 +304,7 @@ def library(site: Path, module: str, source: str) -> None:
     (info / "top_level.txt").write_text(f"{module}\n")
 
 
-def test_a_plugin_whose_process_was_killed_is_asked_in_another(tmp_path: Path) -> None:
+def test_a_killed_process_of_a_plugin_is_replaced(tmp_path: Path) -> None:
     before, registry = servers(), described_registry(cache=tmp_path)
     for number, kill in enumerate(("sandbox", "sandbox-server", "")):
         assert registry.build_method("cost-ordered", {"C": 2.0 + number}, "here").given == {"C": 2.0 + number}
@@ -334,7 +334,7 @@ BAD = {
 }
 
 
-def test_what_no_plugin_may_say_is_refused_and_the_plugin_named(tmp_path: Path, site: Path) -> None:
+def test_an_invalid_description_is_refused_and_the_plugin_named(tmp_path: Path, site: Path) -> None:
     for number, lie in enumerate(BAD.values()):
         patch = f"probing.Probing.describe = lambda self, *given: ({{**honest(self, *given)[0], **{lie}}}, {{}})\n"
         source = f"{HEAD}{DESCRIBES}{patch}{OFFERS.replace('{name}', f'bad-{number}')}"
@@ -366,7 +366,7 @@ def test_a_method_that_is_described_wrongly_is_refused_and_its_plugin_named(
 
 
 def test_a_plugin_with_methods_does_not_act_in_the_judge_by_other_hooks(tmp_path: Path, site: Path) -> None:
-    """Nor by a second entry point of its distribution."""
+    """This includes a second entry point of its distribution."""
     hook = "\n@hookimpl\ndef bench_run_finished(run):\n    return 'I was here'\n"
     install(site, "acting_plugin", HEAD + OFFERS.replace("{name}", "acting") + hook, "acting")
     (site / "second_plugin.py").write_text(f"{HEAD}from bench_core import hookimpl{hook}")
@@ -396,7 +396,7 @@ def bench_register_commands(group):
 """
 
 
-def test_a_command_is_imported_when_it_is_called_and_what_was_imported_can_be_named(bench: Bench) -> None:
+def test_a_command_is_imported_when_it_is_called_and_imports_can_be_listed(bench: Bench) -> None:
     site = bench.plugins
     install(site, "greeting", COMMANDS, "greet")
     points = site / "greeting-1.0.dist-info" / "entry_points.txt"

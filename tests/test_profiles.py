@@ -1,4 +1,4 @@
-"""How hypothesis draws examples here, in the core's tests and in the plugins'."""
+"""The hypothesis profiles of the core's tests and the plugins' tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_it(number):
 
 
 @pytest.mark.parametrize(("profile", "fixed"), [("fixed", True), ("random", False)])
-def test_no_profile_has_a_deadline_and_both_print_what_brings_a_failure_back(profile: str, fixed: bool) -> None:
+def test_no_profile_has_a_deadline_and_both_print_how_to_repeat_a_failure(profile: str, fixed: bool) -> None:
     kept = settings.get_profile(profile)
     assert (kept.derandomize, kept.deadline, kept.print_blob) == (fixed, None, True)
 
@@ -34,7 +34,7 @@ def test_examples_are_fixed_unless_asked(pytestconfig: pytest.Config) -> None:
 
 
 @pytest.mark.slow
-def test_a_plugins_property_fails_on_the_same_example_twice_and_says_how_to_bring_it_back(tmp_path: Path) -> None:
+def test_a_plugins_property_fails_on_the_same_example_twice_and_says_how_to_repeat_it(tmp_path: Path) -> None:
     shutil.copy(ROOT / "conftest.py", tmp_path)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     folder = tmp_path / "plugins" / "one" / "tests"

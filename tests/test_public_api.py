@@ -1,4 +1,4 @@
-"""The public API is true: the plugins here use nothing of the core but its public names, and all of those exist."""
+"""The public API is complete: the plugins here use only public names of the core, and all of these exist."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PUBLIC = {module.__name__: set(module.__all__) for module in MODULES}
 
 
 def private(used: Import) -> bool:
-    """Whether an import takes what is not public of the core, or of the leaderboard from outside it."""
+    """Whether an import is of a private name of the core, or, from another package, of the leaderboard."""
     top = used.module.partition(".")[0]
     if top not in PUBLIC or f"/{top}/" in used.file.as_posix():
         return False
@@ -77,7 +77,7 @@ def test_every_public_name_can_be_imported(module: object) -> None:
 
 @pytest.mark.parametrize("module", sorted(module.__name__ for module in MODULES))
 def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module: str) -> None:
-    """A stub lists the places of public names: type checkers read it, and names are loaded by it."""
+    """A stub lists the modules of public names, for type checkers and for loading names on first use."""
     package = importlib.import_module(module)
     stub = ast.parse(Path(f"{package.__file__}i").read_text(encoding="utf-8"))
     typed = {alias.name: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
@@ -87,12 +87,12 @@ def test_types_and_a_running_program_find_a_public_name_in_the_same_place(module
         assert getattr(package, name) is getattr(importlib.import_module(f"{package.__spec__.parent}.{home}"), name)
 
 
-def test_a_name_of_the_core_is_in_one_room() -> None:
+def test_a_public_name_of_the_core_is_in_one_module() -> None:
     names = [name for module in (bench_core, *ROOMS) for name in module.__all__]
     assert sorted(names) == sorted(set(names))
 
 
-def test_the_public_rooms_import_nothing_before_a_name_is_asked_for() -> None:
+def test_public_modules_import_nothing_before_a_name_is_used() -> None:
     code = "import sys, bench_core, bench_core.records, bench_core.suites, bench_core.execution; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     loaded = set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""The quickstart suite: no network, the same whatever the number of workers."""
+"""The quickstart suite: it needs no network, and the number of workers does not change the results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every block of code of every README and guide is run, or loaded as a suite, or marked as text.
 
 ``bash`` and ``python`` are run, ``toml`` is part of a suite that must load; ``text`` is output or a drawing. A block
-without a kind, or one that another test runs, stands after ``<!-- name -->`` or is named in `ELSEWHERE`.
+without a kind, or one that another test runs, follows ``<!-- name -->`` or is listed in `TESTED_SEPARATELY`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench_core.testing import toml_text
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md", *ROOT.glob("plugins/*/README.md")]
 PAGES = sorted(page for page in PAGES if FENCE.search(page.read_text(encoding="utf-8")))
 IDS = [page.relative_to(ROOT).as_posix() for page in PAGES]
-ELSEWHERE = {
+TESTED_SEPARATELY = {
     "README.md": {"run command", "test command", "plugin pyproject", "plugin"},  # tests/test_readme.py, .ci/run
     "plugins/policies/README.md": "plugins/policies/tests/test_end_to_end.py",
     "plugins/polydom/README.md": "plugins/polydom/tests/test_library.py",
@@ -30,9 +30,9 @@ ELSEWHERE = {
 MOST_NOT_RUN = 6
 
 
-def is_elsewhere(page: Path, before: str, kind: str) -> bool:
-    """Whether another test runs a block, by the comment that stands before it."""
-    place = ELSEWHERE.get(page.relative_to(ROOT).as_posix(), set())
+def is_tested_separately(page: Path, before: str, kind: str) -> bool:
+    """Whether another test runs a block, by the comment before it."""
+    place = TESTED_SEPARATELY.get(page.relative_to(ROOT).as_posix(), set())
     if isinstance(place, str):
         assert (ROOT / place).is_file()
         return kind != "toml" or "end_to_end" in place
@@ -42,7 +42,7 @@ def is_elsewhere(page: Path, before: str, kind: str) -> bool:
 
 @pytest.fixture(scope="module")
 def registry() -> Registry:
-    """What is installed."""
+    """The registry of installed plugins."""
     return load_registry()
 
 
@@ -51,7 +51,7 @@ def test_a_block_has_a_kind(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert len(re.findall(r"^\s*```", text, re.MULTILINE)) == 2 * len(blocks(page))
     for match in FENCE.finditer(text):
-        if not is_elsewhere(page, text[: match.start()], match["kind"]):
+        if not is_tested_separately(page, text[: match.start()], match["kind"]):
             assert match["kind"] in ("bash", "python", "toml", "text"), match[0]
 
 
@@ -59,7 +59,7 @@ def test_a_block_has_a_kind(page: Path) -> None:
 def test_the_suites_of_a_readme_load(page: Path, registry: Registry) -> None:
     text = page.read_text(encoding="utf-8")
     for match in FENCE.finditer(text):
-        if match["kind"] == "toml" and not is_elsewhere(page, text[: match.start()], "toml"):
+        if match["kind"] == "toml" and not is_tested_separately(page, text[: match.start()], "toml"):
             said = tomllib.loads(match["text"])
             said.setdefault("suite", {"name": "example"})
             said.setdefault("datasets", [{"use": "sized-items", "costs": {"use": "from-data"}}])
@@ -75,12 +75,12 @@ def test_the_code_of_a_readme_runs(page: Path, bench: Bench, monkeypatch: pytest
     monkeypatch.syspath_prepend(str(bench.folder))
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "page"}
-    told = {match.start(): match for match in FENCE.finditer(text)}
-    for block, (start, match) in zip(blocks(page), told.items(), strict=True):
+    fences = {match.start(): match for match in FENCE.finditer(text)}
+    for block, (start, match) in zip(blocks(page), fences.items(), strict=True):
         if text[:start].rstrip().endswith("<!-- plugin -->"):  # the module that a later block imports
             (bench.folder / "cheapest_feature.py").write_text(block.text, encoding="utf-8")
         where = f"{page.relative_to(ROOT)}:{block.line}"
-        if block.why or is_elsewhere(page, text[:start], match["kind"]):
+        if block.why or is_tested_separately(page, text[:start], match["kind"]):
             continue
         if block.kind == "python":
             exec(compile(block.text, where, "exec", dont_inherit=True), names)

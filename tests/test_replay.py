@@ -1,4 +1,4 @@
-"""Policies that are asked step by step: shown what they asked for and nothing else, they decide as on whole rows."""
+"""Policies that are asked step by step: with the requested values only, they decide as on complete rows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Flags = NDArray[np.bool_]
 
 @dataclass
 class Cascade(Policy):
-    """Features in an order; a row leaves after the first whose value is above its limit.
+    """Reads features in an order; a row leaves after the first feature whose value is above its limit.
 
     Attributes:
-        order: features.
-        limits: one for each but the last.
-        fault: what is wrong with how it asks.
+        order: the features.
+        limits: one for each feature but the last.
+        fault: the fault in its requests.
     """
 
     order: tuple[int, ...]
@@ -88,7 +88,7 @@ tables = st.integers(1, 6).flatmap(
 
 
 @given(tables, st.sampled_from([0.0, 99.0, -99.0]))
-def test_a_cascade_asked_step_by_step_decides_and_pays_as_on_whole_rows(
+def test_a_cascade_asked_step_by_step_decides_and_pays_as_on_complete_rows(
     table: tuple[tuple[int, ...], list[list[int]], list[int], int], placeholder: float
 ) -> None:
     order, values, limits, columns = table
@@ -98,12 +98,12 @@ def test_a_cascade_asked_step_by_step_decides_and_pays_as_on_whole_rows(
     asked = replay(policy, rows, np.arange(columns), placeholder=placeholder)
     assert (asked.known == whole.acquired).all()
     assert (asked.decisions.score == whole.score).all()
-    # One stage after the other: a feature is bought in the round of its place in the order.
+    # One feature per step, in the given order.
     for place, feature in enumerate(order):
         assert set(asked.bought_in[:, feature]) <= {0, place + 1}
 
 
-def test_a_feature_of_several_columns_is_shown_at_once_and_an_unknown_one_never() -> None:
+def test_all_columns_of_a_known_feature_are_shown_and_unknown_ones_never() -> None:
     seen: list[NDArray[np.float64]] = []
 
     class Watching(Cascade):
@@ -122,7 +122,7 @@ def test_a_feature_of_several_columns_is_shown_at_once_and_an_unknown_one_never(
     ("fault", "said"),
     [
         ("asks again", "asks for a feature that is known: row 0, feature 0"),
-        ("asks for nothing", "decided on what it had not asked for: row 0, feature 0"),
+        ("asks for nothing", "uses a feature that it did not ask for: row 0, feature 0"),
         ("says numbers", "must give bool"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_policy_that_asks_wrongly_is_refused(fault: str, said: str) -> None:
         replay(Cascade((0, 1), (1.0,), 2, fault), rows, np.arange(2))
 
 
-def test_a_policy_that_does_not_offer_it_says_so() -> None:
+def test_a_policy_without_next_features_is_refused() -> None:
     assert can_be_asked(Cascade((0,), (), 1))
     assert not can_be_asked(Silent())
     with pytest.raises(ContractError, match="a Silent cannot be asked"):
@@ -157,11 +157,11 @@ class Cascading(Method):
     [
         ("", ""),
         ("asks for everything", "acquired other features than decide says"),
-        ("asks for nothing", "not asked for"),
+        ("asks for nothing", "did not ask for"),
         ("believes what is not there", "acquired other features"),
     ],
 )
-def test_the_kit_replays_what_can_be_asked(fault: str, said: str) -> None:
+def test_the_kit_replays_policies_that_can_be_asked(fault: str, said: str) -> None:
     (result,) = [r for r in check_method(Cascading(fault)) if r.check == "next-features"]
     assert (result.outcome == "passed") == (not said)
     assert said in result.message

@@ -1,4 +1,4 @@
-"""`bench run` asks step by step what can be asked: a policy that then does otherwise fails its trial."""
+"""`bench run` replays policies that can be asked step by step: one that then decides differently fails its trial."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from bench_core.run.execute import Options, execute
 
 REGISTRY = load_registry([("tiny", tiny_plugin), ("asked", asked_plugin)], entry_points=False)
 FAULTS = {
-    "asks less": "decided on what it had not asked for",
+    "asks less": "its last answer uses a feature that it did not ask for",
     "asks more": "asks for more than it acquires .* feature 'b' first",
     "asks again": "asks for a feature that is known",
-    "answers otherwise": "answers otherwise than on whole rows",
+    "answers otherwise": "answers differently than on complete rows",
     "says numbers": "must give bool",
     "raises": "ValueError: no idea",
 }
@@ -37,7 +37,9 @@ SUITE = BLOBS + method("asking", "honest") + "".join(method("asking", name, faul
 
 
 @pytest.mark.parametrize("isolation", ["process", "none"])
-def test_a_policy_that_asks_otherwise_than_it_decides_fails_its_trial_by_name(tmp_path: Path, isolation: str) -> None:
+def test_a_policy_that_requests_other_features_than_it_uses_fails_its_trial_by_name(
+    tmp_path: Path, isolation: str
+) -> None:
     here = session(tmp_path, SUITE, registry=REGISTRY)
     plan = here.plan()
     options = Options(isolation=isolation)  # type: ignore[arg-type]
@@ -66,7 +68,7 @@ def test_bench_run_names_the_cheat_and_keeps_the_honest(tmp_path: Path) -> None:
 
 @dataclass
 class Watched(Asked):
-    """Keeps what it is shown."""
+    """Keeps the rows that it is shown."""
 
     asked: list[NDArray[np.float64]] = field(default_factory=list)
 
@@ -80,7 +82,7 @@ def audit_of(rows: Rows) -> ReplayAudit:
 
 
 @given(st.integers(0, 90), st.integers(1, 5))
-def test_no_value_is_shown_before_it_is_asked_for_and_policies_get_rows_of_their_own(rows: int, policies: int) -> None:
+def test_no_value_is_shown_before_it_is_requested_and_policies_get_different_rows(rows: int, policies: int) -> None:
     table = Rows(np.random.default_rng(rows).normal(size=(rows, 3)))
     audit = audit_of(table)
     given_rows = []
@@ -94,7 +96,7 @@ def test_no_value_is_shown_before_it_is_asked_for_and_policies_get_rows_of_their
 
 
 class Chain(Policy):
-    """Asks for one feature after the other, all of them in the end."""
+    """Requests all features, one after the other."""
 
     def decide(self, rows: Rows) -> Decisions:
         return Decisions(np.ones(rows.X.shape, dtype=bool), score=rows.X.sum(axis=1))
@@ -103,7 +105,7 @@ class Chain(Policy):
         return np.asarray((np.arange(known.shape[1]) == known.sum(axis=1)[:, None]) & ~known)
 
 
-def test_a_policy_that_asks_for_very_long_is_not_asked_to_the_end_and_still_may_not_ask_for_too_much() -> None:
+def test_replay_stops_after_some_steps_and_still_finds_excess_requests() -> None:
     rows = Rows(np.ones((5, 300)))
     names = tuple(map(str, range(300)))
     policy = Chain()

@@ -57,7 +57,7 @@ def test_a_second_run_computes_nothing_and_plan_says_so(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
+def test_two_processes_give_the_same_bytes_as_one(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite, "--store", "one", "--out", "page-one")
     bench("run", suite, "--store", "two", "--out", "page-two", "--jobs", "2", fresh=True)
@@ -69,7 +69,7 @@ def test_two_processes_give_what_one_gives_byte_for_byte(bench: Bench) -> None:
 
 
 def ends(process: psutil.Process) -> bool:
-    """Whether a process, not a child of this one, ends soon; it may stay a zombie as long as its parent likes."""
+    """Whether a process that is not a child of this one ends soon; a zombie counts as ended."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with suppress(psutil.NoSuchProcess):
@@ -81,7 +81,7 @@ def ends(process: psutil.Process) -> bool:
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.weekly), pytest.param(2, marks=pytest.mark.slow)])
-def test_a_killed_run_goes_on_where_it_was(bench: Bench, jobs: int) -> None:
+def test_a_killed_run_is_resumed(bench: Bench, jobs: int) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.1 }'))
     whole = bench("run", suite, "--store", "whole", "--out", "page-whole")
     assert "12 trial(s) computed" in whole.stdout
@@ -106,7 +106,7 @@ def test_a_killed_run_goes_on_where_it_was(bench: Bench, jobs: int) -> None:
             workers = psutil.Process(process.pid).children(recursive=True)
             os.killpg(process.pid, signal.SIGKILL)
             killed += 1
-            # In sessions of their own, they end a moment later: one may still be writing.
+            # They are in other sessions and end a moment later; one may still be writing.
             assert all(map(ends, workers))
         process.wait()
         if len(list(store.glob("??/*.json"))) >= 8:
@@ -152,7 +152,7 @@ parameters = { how = "nan" }
 """
 
 
-def test_failures_are_named_and_the_rest_goes_on(bench: Bench) -> None:
+def test_failures_are_named_and_other_trials_are_run(bench: Bench) -> None:
     suite = bench.suite(FAILING)
     said = bench("run", suite, expect=1)
     assert "6 trial(s) computed" in said.stdout
@@ -201,7 +201,7 @@ def test_a_trial_that_breaks_its_limits_fails_alone(bench: Bench, how: str, limi
 
 
 @pytest.mark.slow
-def test_a_trial_over_the_time_limit_is_an_outcome_and_not_tried_again_unasked(bench: Bench) -> None:
+def test_a_trial_over_the_time_limit_is_run_again_on_request_only(bench: Bench) -> None:
     suite = bench.suite(
         '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
         '[[methods]]\nuse = "slopes"\n'
@@ -215,7 +215,7 @@ def test_a_trial_over_the_time_limit_is_an_outcome_and_not_tried_again_unasked(b
     section = bench.page().split("## Over the time limit")[1]
     assert limit in section.split("\n## ")[0]
     assert "Failed trials" not in bench.page()
-    # Neither the store's record nor the published one is tried again, until that is asked for.
+    # Neither the stored nor the published trial is run again without a request.
     for place in (".bench-store", "nowhere"):
         again = bench("run", suite, "--retry-failed", "--store", place)
         assert "0 trial(s) computed" in again.stdout
@@ -242,7 +242,7 @@ def test_a_method_that_only_exits_at_a_threshold_is_selected_like_those_without_
     assert "error" in [cell.strip() for cell in row.split("|")]
 
 
-def test_missing_data_is_said_with_its_remedy_and_the_rest_runs(bench: Bench) -> None:
+def test_missing_data_is_reported_with_its_remedy_and_other_trials_are_run(bench: Bench) -> None:
     names = ["gone", "one-class", "broken", "blobs"]
     suite = bench.suite("".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n')
     said = bench("run", suite, expect=1)

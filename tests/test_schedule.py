@@ -1,4 +1,4 @@
-"""Which trial runs next and where: long ones first, one split with one worker, within the memory; results the same."""
+"""The order of trials: long ones first, one split on one worker, within the memory; results do not depend on it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def split_of(planned: Planned) -> tuple[str, int]:
 
 
 def run(schedule: Schedule, seconds: dict[str, float], places: int) -> tuple[list[tuple[int, Planned]], float]:
-    """Who ran what in which order, and when the last was done."""
+    """The trials of each worker in order, and the time when the last one was done."""
     free, order = dict.fromkeys(range(places), 0.0), []
     while free:
         place = min(free, key=lambda one: (free[one], one))
@@ -67,16 +67,18 @@ def run(schedule: Schedule, seconds: dict[str, float], places: int) -> tuple[lis
 
 
 @given(data=st.data(), places=st.integers(1, 5))
-def test_every_trial_is_run_once_and_the_end_is_near_the_best(planned: list[Planned], data: Any, places: int) -> None:
+def test_every_trial_is_run_once_and_the_schedule_is_nearly_optimal(
+    planned: list[Planned], data: Any, places: int
+) -> None:
     times = data.draw(st.lists(st.floats(0, 100), min_size=len(planned), max_size=len(planned)))
     seconds = {one.name: time for one, time in zip(planned, times, strict=True)}
     order, end = run(Schedule(planned, seconds), seconds, places)
     assert Counter(one.name for _, one in order) == Counter(one.name for one in planned)
-    # Nobody is idle while anything waits: Graham's bound for any such schedule.
+    # No worker is idle while a trial waits: Graham's bound for any such schedule.
     assert end <= sum(times) / places + max(times) + 1e-6
 
 
-def test_the_longest_is_first_and_what_is_long_does_not_wait_for_the_end(planned: list[Planned]) -> None:
+def test_the_longest_trial_is_first_and_long_ones_do_not_delay_the_end(planned: list[Planned]) -> None:
     seconds = {one.name: 1.0 for one in planned}
     long = planned[-2].name
     seconds[long] = 30.0
@@ -97,7 +99,7 @@ def test_trials_of_one_split_stay_with_one_worker(planned: list[Planned]) -> Non
         assert changes <= len(set(splits))
 
 
-def test_what_does_not_fit_waits_and_what_fits_is_taken(planned: list[Planned]) -> None:
+def test_trials_that_do_not_fit_into_memory_wait_while_others_run(planned: list[Planned]) -> None:
     seconds = {one.name: 1.0 for one in planned} | {planned[3].name: 9.0}
     schedule = Schedule(planned, seconds, {planned[3].name: 100.0, planned[4].name: 10.0})
     first = schedule.take("a", 2, room=-1.0)
@@ -137,8 +139,8 @@ def test_a_hundred_thousand_trials_are_planned_at_once(planned: list[Planned]) -
     assert len({one.name for one in taken if one}) == len(many)
 
 
-def test_what_a_trial_takes_is_known_from_the_store_else_guessed_by_size(tmp_path: Path) -> None:
-    place = Place(tmp_path, load_registry([("tiny", tiny_plugin)], entry_points=False))  # nothing that draws
+def test_expected_seconds_come_from_the_store_or_are_estimated_by_size(tmp_path: Path) -> None:
+    place = Place(tmp_path, load_registry([("tiny", tiny_plugin)], entry_points=False))  # no plugins with figures
     text = GRID.replace("seeds = 6", "seeds = 1").replace(
         'use = "peeker"', 'use = "fails"\nparameters = { how = "nan" }'
     )
@@ -157,7 +159,7 @@ def test_what_a_trial_takes_is_known_from_the_store_else_guessed_by_size(tmp_pat
     assert by_trial["large", "fails", 0] == pytest.approx(5 * by_trial["small", "fails", 0])  # never run: by cells
 
 
-def test_a_method_may_say_what_memory_it_needs(tmp_path: Path) -> None:
+def test_a_method_may_declare_the_memory_it_needs(tmp_path: Path) -> None:
     @dataclass(frozen=True)
     class Hungry(Slopes):
         """Needs a kilobyte for each value."""

@@ -1,4 +1,4 @@
-"""Splits: disjoint, of the size asked for, stratified, seeded, by query."""
+"""Splits: disjoint, of the requested sizes, stratified, seeded, by query."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ def test_the_seed_and_nothing_else_decides():
     assert first.train.tolist() != make_split(dataset, SplitRule(), 8).train.tolist()
 
 
-def test_a_known_seed_gives_known_rows_for_ever():
+def test_the_rows_of_a_known_seed_never_change():
     split = make_split(plain(12), SplitRule(), 0)
     assert [part.tolist() for part in parts(split)] == [[0, 3, 5, 6, 9, 11], [2, 8, 10], [1, 4, 7]]
 
 
 @given(st.lists(st.integers(1, 9), min_size=8, max_size=30), st.integers(0, 100))
-def test_no_query_stands_in_two_parts(lengths, seed):
+def test_no_query_is_in_two_parts(lengths, seed):
     query = np.repeat(np.arange(len(lengths)) * 7, lengths)
     rows = len(query)
     dataset = Dataset("toy", "ranking", np.ones((rows, 1)), ("x",), np.zeros(rows), query=query)
@@ -119,7 +119,7 @@ def test_no_query_stands_in_two_parts(lengths, seed):
     assert sum(map(len, parts(split))) == rows
 
 
-def test_whole_counts_are_met_exactly():
+def test_integer_counts_are_met_exactly():
     split = make_split(labelled(np.arange(100) % 4), SplitRule("random", 31, 11, 21), 0)
     assert [len(part) for part in parts(split)] == [31, 11, 21]
 
@@ -148,7 +148,7 @@ def test_a_missing_validation_part_is_carved_from_the_training_part_by_class():
     assert sorted([*split.train, *split.validation]) == list(range(80))
 
 
-def test_a_carved_validation_part_takes_whole_queries():
+def test_a_carved_validation_part_has_complete_queries():
     query = np.repeat(np.arange(10), 3)
     dataset = Dataset(
         "toy", "ranking", np.ones((30, 1)), ("x",), np.zeros(30), query=query,
@@ -175,7 +175,7 @@ def test_a_carved_validation_part_takes_whole_queries():
         ),
     ],
 )
-def test_what_cannot_be_split_is_refused(dataset, rule, said):
+def test_data_that_cannot_be_split_is_refused(dataset, rule, said):
     with pytest.raises(DataError, match=f"data set 'toy'.*{said}"):
         make_split(dataset, rule, 0)
 
@@ -190,12 +190,12 @@ def test_what_cannot_be_split_is_refused(dataset, rule, said):
         ((100.5, 50, 50), "all fractions or all whole counts"),
     ],
 )
-def test_sizes_that_mean_nothing_are_refused(sizes, said):
+def test_invalid_sizes_are_refused(sizes, said):
     with pytest.raises(ValueError, match=said):
         SplitRule("random", *sizes)
 
 
-def test_permutations_are_those_they_always_were():
+def test_permutations_never_change():
     shuffler = Shuffler(np.random.PCG64(7))
     assert [shuffler.permutation(count).tolist() for count in (10, 5, 3, 1, 0)] == [
         [8, 0, 7, 1, 3, 6, 2, 4, 5, 9],
@@ -207,7 +207,7 @@ def test_permutations_are_those_they_always_were():
 
 
 @given(st.integers(0, 200), st.integers(0, 2**31))
-def test_a_permutation_holds_everything_once_and_goes_on_in_the_stream(count, seed):
+def test_a_permutation_has_every_number_once_and_continues_the_stream(count, seed):
     shuffler, again = Shuffler(np.random.PCG64(seed)), Shuffler(np.random.PCG64(seed))
     first, second = shuffler.permutation(count), shuffler.permutation(count)
     assert sorted(first.tolist()) == sorted(second.tolist()) == list(range(count))

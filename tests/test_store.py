@@ -1,4 +1,4 @@
-"""Records and decisions as they are kept: what goes in comes out."""
+"""Stored records and decisions: they are read as they were written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.made_up import record_of
+from support.synthetic import record_of
 
 from bench_core.contract.decisions import Decisions, Outcome
 from bench_core.run.run_trial import TrialResult
@@ -33,12 +33,12 @@ def judged(policy: int, part: str, **columns: np.ndarray) -> PolicyOutcome:
     ("name", "values"),
     [("stage", np.array([1, 2, 3])), ("evaluations", np.array([4.0, 0.0, 2.5])), ("score", np.array([-1.0, 0.0, 2.0]))],
 )
-def test_policies_of_a_family_may_tell_different_things(
+def test_policies_of_a_family_may_fill_different_columns(
     tmp_path: Path, name: str, values: np.ndarray, first: bool
 ) -> None:
-    telling, silent = (0, 1) if first else (1, 0)
+    filling, silent = (0, 1) if first else (1, 0)
     outcomes = [
-        judged(policy, part, **({name: values} if policy == telling else {}))
+        judged(policy, part, **({name: values} if policy == filling else {}))
         for policy in (0, 1)
         for part in ("validation", "test")
     ]
@@ -50,7 +50,7 @@ def test_policies_of_a_family_may_tell_different_things(
 
     assert len(kept) == 4
     for part in ("validation", "test"):
-        np.testing.assert_array_equal(getattr(kept[telling, part].decisions, name), values)
+        np.testing.assert_array_equal(getattr(kept[filling, part].decisions, name), values)
         assert getattr(kept[silent, part].decisions, name) is None
         np.testing.assert_array_equal(kept[silent, part].decisions.acquired, ACQUIRED)
         np.testing.assert_array_equal(kept[silent, part].decisions.probabilities, PROBABILITIES)
@@ -64,23 +64,23 @@ def big(seed: int, numbers: int = 20_000) -> TrialResult:
     return TrialResult(record, outcomes, {part: np.arange(3) for part in ("validation", "test")})
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
+def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     store = Store(tmp_path)
     result = big(1)
     store.write(result)
     read = Store(tmp_path).read(result.record["name"])
     assert read is not None
-    told = read.pop("decisions")
+    noted = read.pop("decisions")
     data = next(tmp_path.glob("??/*.parquet")).read_bytes()
-    assert told == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    assert noted == {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     assert read == result.record
-    store.put(result.record["name"], read | {"decisions": told, "features": ["more"]})
+    store.put(result.record["name"], read | {"decisions": noted, "features": ["more"]})
     again = store.read(result.record["name"])
     assert again is not None
     assert again["features"] == ["more"]
 
 
-def test_a_trial_of_milliseconds_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_trial_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: pytest.fail("it waits"))
     short = big(0)
     short.record["timings"] = {"fit": 0.02, "decide": 0.02, "decide_per_policy": [7.0]}

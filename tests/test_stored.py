@@ -1,4 +1,4 @@
-"""Metrics that are asked for after a trial was done are computed from its stored decisions as the trial would have."""
+"""Metrics requested after a trial are computed from its stored decisions, with the same result as in the trial."""
 
 from __future__ import annotations
 

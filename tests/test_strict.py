@@ -1,4 +1,4 @@
-"""Under strict isolation no message of a hostile plugin reaches a later process; a template's are refuted by it."""
+"""Strict isolation: no message of a hostile plugin reaches a later process, and cheating through a template shows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_no_answer_reaches_the_witness(carried: tuple[str, dict[str, Any]], way:
     assert not gained(records[f"{way} 0"])
 
 
-def test_a_template_carries_messages_which_the_strict_level_refutes(carried: tuple[str, dict[str, Any]]) -> None:
+def test_messages_through_a_template_are_detected_by_strict_isolation(carried: tuple[str, dict[str, Any]]) -> None:
     level, records = carried
     gains = {way for way in THROUGH_TEMPLATE if gained(records[f"{way} 0"])}
     assert gains == (set(THROUGH_TEMPLATE) if level == "process" else set())
@@ -56,6 +56,6 @@ def test_labels_are_not_remembered_across_seeds(tmp_path: Path, way: str) -> Non
     accuracies = [record["policies"]["test"]["accuracy"][0] for record in records.values()]
     assert len(accuracies) == 4
     assert max(accuracies) < 0.7
-    # The warm-up may write to the folder of kernels: it saw nothing but synthetic data.
+    # The warm-up may write to the folder of kernels, since it has seen synthetic data only.
     left = [Path(folder) for folder, _, names in os.walk(tmp_path) for name in names if name.startswith("mailbox")]
     assert {folder.parts[len(tmp_path.parts) + 1] for folder in left} <= {"compiled"}

@@ -1,4 +1,4 @@
-"""Suites: wrong requests get one message that names file, key and the nearest right thing."""
+"""Suites: an invalid one gets one message that names file, key and the nearest valid name."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def change(old: str, new: str) -> str:
     return GOOD.replace(old, new)
 
 
-def test_what_splits_are_drawn_from_is_no_part_of_a_trial(registry: Registry) -> None:
+def test_drawn_from_is_not_part_of_a_trials_name(registry: Registry) -> None:
     counts = "split = { train = 10, validation = 5, test = 5 }"
     said = counts.replace(" }", ", drawn_from = 1000 }")
     plain, drawn = (parse(change("seeds = 2", f"seeds = 2\n{split}"), registry) for split in (counts, said))
@@ -283,8 +283,8 @@ def test_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(text: str, benc
     assert not (bench.folder / "leaderboard").exists()
 
 
-def test_prices_that_do_not_fit_are_their_data_sets_error(bench: Bench) -> None:
-    """A misspelt feature is found while planning, before anything runs; the rest runs."""
+def test_prices_that_do_not_fit_are_an_error_of_the_data_set(bench: Bench) -> None:
+    """A misspelt feature is found while planning, before anything runs; other data sets are run."""
     prices = "prices = { a = 1, b = 1, c = 1, d = 1, ee = 1 }"
     suite = bench.suite(
         f'[[datasets]]\nuse = "blobs"\ncosts = [{{ use = "table", parameters = {{ {prices} }} }}, '
@@ -380,7 +380,7 @@ def test_a_method_leaves_out_data_sets(registry: Registry) -> None:
         parse(text.replace('without = ["other"]', 'without = ["othre"]'), registry)
 
 
-ODD: list[Any] = [
+UNUSUAL: list[Any] = [
     True, False, 0, -1, 1, 2**63, 10**400, 0.5, -0.5, 1e308, math.nan, math.inf, -math.inf, "", " ", ".", "..",
     "a/b", "README", "x" * 300, "a\nb", "\x00", "\u202e", "nan", "1", "true", [], [[]], [True], [0, 0], {}, {"": {}},
     {"a": 1},
@@ -390,23 +390,23 @@ ODD: list[Any] = [
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
-def test_a_suite_with_anything_anywhere_is_taken_or_refused_in_a_line(data: st.DataObject) -> None:
-    """One value of a right suite is replaced, added or taken away."""
+def test_a_changed_suite_is_accepted_or_refused_in_one_line(data: st.DataObject) -> None:
+    """One value of a valid suite is replaced, added or removed."""
     tree = tomllib.loads(WHOLE)
     place = data.draw(st.sampled_from(_places(tree)), label="place")
     around: Any = tree
     for key in place[:-1]:
         around = around[key]
     kind = data.draw(st.sampled_from(["replace", "add", "remove"]), label="kind")
-    odd = copy.deepcopy(data.draw(st.sampled_from(ODD), label="value"))
+    unusual = copy.deepcopy(data.draw(st.sampled_from(UNUSUAL), label="value"))
     if kind == "replace":
-        around[place[-1]] = odd
+        around[place[-1]] = unusual
     elif kind == "remove":
         del around[place[-1]]
     elif isinstance(around, list):
-        around.append(odd)
+        around.append(unusual)
     else:
-        around[data.draw(st.sampled_from(["name", "more", "", "a\nb", "k" * 300]), label="key")] = odd
+        around[data.draw(st.sampled_from(["name", "more", "", "a\nb", "k" * 300]), label="key")] = unusual
     refusal, trials = "", []
     try:
         trials = list(suite_of(tree, "s.toml", REGISTRY).trials())
@@ -434,13 +434,13 @@ def test_a_methods_selection_comes_before_a_data_sets_and_that_before_the_protoc
     assert "cost" in suite.needed_metrics()
 
 
-def test_only_names_what_the_suite_has(bench: Bench) -> None:
+def test_only_accepts_names_of_the_suite(bench: Bench) -> None:
     suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n')
     said = bench("run", suite, "--only", "method=slops", expect=2)
     assert "the suite has no method 'slops'; did you mean 'slopes'?" in said.stderr
 
 
-def test_a_grid_is_every_combination_and_overrides_apply_where_they_are_said(registry: Registry) -> None:
+def test_a_grid_has_every_combination_and_overrides_apply_to_their_data_sets(registry: Registry) -> None:
     text = change(
         'use = "slopes"',
         'use = "slopes"\ngrid = { noise = [0.0, 1.0], seconds = [0.0, 0.1] }\non = { blobs = { slopes = [2.0] } }',
@@ -457,7 +457,7 @@ def test_a_grid_is_every_combination_and_overrides_apply_where_they_are_said(reg
     assert all(t.estimator.slopes == (2.0,) for t in trials)  # type: ignore[attr-defined]
 
 
-def test_a_trials_name_knows_what_matters_and_nothing_else(registry: Registry) -> None:
+def test_a_trials_name_depends_on_what_changes_the_result_and_on_nothing_else(registry: Registry) -> None:
     def names(text: str) -> list[str]:
         return [t.name("content") for t in parse(text, registry).trials()]
 
@@ -496,7 +496,7 @@ def test_the_identity_is_canonical_json(registry: Registry) -> None:
         assert canonical_json(json.loads(text)) == text
 
 
-def test_a_threshold_to_exit_at_stands_in_only_where_there_is_none(registry: Registry) -> None:
+def test_an_exit_threshold_is_used_only_without_another_threshold(registry: Registry) -> None:
     exits = 'use = "slopes"\nexit_threshold = 0.9'
     with_one = parse(change('use = "slopes"', exits), registry)
     assert {(t.threshold, t.reject) for t in with_one.trials()} == {(0.7, True)}
@@ -514,7 +514,7 @@ def test_seeds_may_be_listed(seeds: list[int]) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "suites").glob("*.toml")), ids=lambda p: p.stem)
-def test_every_suite_in_the_repository_is_right(path: Path) -> None:
+def test_every_suite_in_the_repository_is_valid(path: Path) -> None:
     suite = load_suite(path, load_registry())
     assert suite.name == path.stem
     assert next(suite.trials())

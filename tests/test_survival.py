@@ -1,4 +1,4 @@
-"""What a plugin may do to a run, and the run goes on: exits, crashes, other directories, text, child processes."""
+"""A run survives plugins that exit, crash, change the directory, print, or start child processes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def failures(bench: Bench) -> dict[str, Any]:
 
 
 @BOTH
-def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tuple[str, ...]) -> None:
+def test_any_exception_of_a_method_is_a_failure_of_its_trial(rogue: Bench, more: tuple[str, ...]) -> None:
     hows = {
         "sys.exit": "SystemExit was raised: 0",
         "exit while deciding": "SystemExit was raised: decided to leave",
@@ -66,7 +66,7 @@ def test_whatever_a_method_raises_is_its_trials_failure(rogue: Bench, more: tupl
 @pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("isolation", ["process", "none"])
-def test_an_interrupt_of_a_method_is_its_trials_failure_unless_it_is_raised_in_the_judge(
+def test_an_interrupt_in_a_method_is_a_failure_of_its_trial_unless_raised_in_the_judge(
     rogue: Bench, isolation: str, more: tuple[str, ...]
 ) -> None:
     suite = rogue.suite(BLOBS + method("own interrupt") + SLOPES)
@@ -113,7 +113,7 @@ def test_the_next_run_names_the_trial_that_a_serial_run_died_in(rogue: Bench, ho
     rogue("run", first, expect=0 if how == "os._exit" else -signal.SIGSEGV)
     assert not contents(rogue.folder / ".bench-store")
     said = rogue("run", rogue.suite(BLOBS + SLOPES))
-    line = f"an earlier run died while it ran {how} on blobs, costs uniform, seed 0"
+    line = f"an earlier run crashed in {how} on blobs, costs uniform, seed 0"
     assert said.stderr.count(line) == 1
     assert "an earlier run" not in rogue("run", "s.toml").stderr
 
@@ -122,7 +122,7 @@ def test_a_trial_that_crashed_a_run_is_tried_again(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + method("once", rogue.folder / "was here") + SLOPES)
     rogue("run", suite)
     said = rogue("run", suite)
-    assert "an earlier run died while it ran once on blobs" in said.stderr
+    assert "an earlier run crashed in once on blobs" in said.stderr
     assert "2 trial(s) computed" in said.stdout
 
 
@@ -135,7 +135,7 @@ def test_a_method_may_change_the_working_directory(rogue: Bench, more: tuple[str
     assert "3 done" in rogue("plan", suite).stdout
 
 
-def test_text_that_utf8_cannot_say_is_kept_escaped(rogue: Bench) -> None:
+def test_text_that_utf8_cannot_encode_is_escaped(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + method("surrogates kept") + SLOPES)
     assert "2 trial(s) computed" in rogue("run", suite).stdout
     labels = [r["policies"]["label"] for r in contents(rogue.folder / ".bench-store").values()]
@@ -144,7 +144,7 @@ def test_text_that_utf8_cannot_say_is_kept_escaped(rogue: Bench) -> None:
 
 
 def _left(numbers: Path) -> list[int]:
-    """The noted processes that are still there a moment later."""
+    """The noted processes that are still running a moment later."""
     noted = [int(number) for number in numbers.read_text().split()]
     assert noted
     return [p.pid for p in psutil.wait_procs([psutil.Process(n) for n in noted if psutil.pid_exists(n)], 2)[1]]

@@ -101,7 +101,7 @@ def failures(method, tasks=("binary",)):
 
 
 def bad(decide):
-    """A method whose policies do ``decide(policy, rows, decisions)`` with what an honest one would say."""
+    """A method whose policies apply ``decide(policy, rows, decisions)`` to the decisions of an honest policy."""
 
     @dataclass
     class Spoiled(Linear):
@@ -287,7 +287,7 @@ class CopiesOtherwise(Good):
 
 @dataclass(frozen=True)
 class OverBudget(Good):
-    """Promises what it does not keep."""
+    """Exceeds the budget that it promises."""
 
     def policy(self, weights, acquired, problem):
         return replace(super().policy(weights, acquired, problem), budget=1.0)
@@ -295,7 +295,7 @@ class OverBudget(Good):
 
 @dataclass(frozen=True)
 class DividesByPrice(Good):
-    """Cannot do with free features."""
+    """Fails if features are free."""
 
     def fit(self, problem):
         if not problem.costs.prices.all():
@@ -305,7 +305,7 @@ class DividesByPrice(Good):
 
 @dataclass(frozen=True)
 class Rude(Good):
-    """Refuses gaps, sizes and missing thresholds without saying so."""
+    """Refuses missing values, sizes and missing thresholds without a clear message."""
 
     def fit(self, problem):
         if np.isnan(problem.train.X).any() or problem.threshold is None or problem.costs.depends_on_size:
@@ -315,7 +315,7 @@ class Rude(Good):
 
 @dataclass(frozen=True)
 class Polite(Good):
-    """Refuses the same, and says what is wrong."""
+    """Refuses the same with clear messages."""
 
     def fit(self, problem):
         problem.need_threshold("polite")
@@ -366,14 +366,14 @@ class Unversioned(Good):
 
 @dataclass(frozen=True)
 class Sloppy(Good):
-    """A whole number as the default of a real parameter."""
+    """An integer as the default of a float parameter."""
 
     rate: float = 1
 
 
 @dataclass(frozen=True)
 class Opaque(Good):
-    """A parameter that no suite can say."""
+    """A parameter that TOML cannot express."""
 
     function: object = print
 
@@ -412,11 +412,11 @@ def test_a_bad_method_fails_the_check_for_it(method, check, said):
     assert re.search(said, found[check]), found[check]
 
 
-def test_what_is_refused_politely_passes():
+def test_a_refusal_with_a_clear_message_passes():
     assert failures(Polite()) == {}
 
 
-# What it takes back is its own memory: there is nothing left for the kit to find (tests/test_trial.py: it pays).
+# It changes only its own arrays, which the kit has copied, so there is nothing to find (tests/test_trial.py: it pays).
 HARMLESS = "clears-what-it-acquired"
 DISHONEST = [habit for habit in cheats.HABITS if not habit.startswith("honest") and habit != HARMLESS]
 
@@ -438,14 +438,14 @@ def test_every_cheat_is_caught(habit):
 
 
 @pytest.mark.parametrize("habit", ["tiny-scores", "far-scores"])
-def test_scores_within_rounding_are_no_way_to_tell_rows_apart(habit):
+def test_scores_within_rounding_cannot_distinguish_rows(habit):
     found = failures(cheats.ScoreCheat(habit), tasks=("ranking",))
     assert "read without paying: feature 'large' on " in found["audit"]
     assert failures(cheats.ScoreCheat("honest-scores"), tasks=("ranking", "regression")) == {}
 
 
 def test_a_policy_that_recognises_replaced_values_is_caught():
-    """It answers as before where the paid values are the same, and recomputes where they are not."""
+    """It repeats its answers for rows with the same paid values, and recomputes the others."""
 
     @dataclass
     class Sly(cheats.ReadsUnpaid):
@@ -487,7 +487,7 @@ def test_the_kit_of_a_slow_method_runs_its_short_checks_in_the_slow_run_and_the_
         if variant != "missing-class" or task in ("binary", "multiclass")
     ],
 )
-def test_problems_are_deterministic_and_as_said(task, variant):
+def test_problems_are_deterministic_and_as_documented(task, variant):
     case, again = make_case(task, variant), make_case(task, variant)
     np.testing.assert_array_equal(case.rows.X, again.rows.X)
     np.testing.assert_array_equal(case.problem.train.y, again.problem.train.y)
@@ -517,7 +517,7 @@ def test_the_problems_can_be_learned():
     assert right.mean() > 0.8
 
 
-def test_an_unknown_variant_is_answered_with_the_nearest():
+def test_the_error_for_an_unknown_variant_suggests_the_nearest():
     with pytest.raises(ValueError, match="did you mean 'one-hot'"):
         make_case("binary", "onehot")
 
@@ -532,12 +532,12 @@ def test_a_skip_needs_a_known_check_and_gives_its_reason():
         method_contract(Good(), skip={"audits": "x"})
 
 
-def test_every_check_says_what_it_is_for():
+def test_every_check_has_a_summary():
     assert all(check.summary for check in CHECKS)
     assert len({check.name for check in CHECKS}) == len(CHECKS)
 
 
-def test_toml_is_written_as_it_is_read():
+def test_toml_that_is_written_is_read_back_unchanged():
     table = {
         "a": 1,
         "b": [1.5, True, 'q"\\\n\x7f\u00e9'],
@@ -605,8 +605,8 @@ class Table(DataSource):
 
 
 @dataclass(frozen=True)
-class Elsewhere(DataSource):
-    """Cannot be had here."""
+class Unavailable(DataSource):
+    """Data that is not available."""
 
     network: ClassVar[bool] = True
 
@@ -614,7 +614,7 @@ class Elsewhere(DataSource):
         raise DataUnavailable("it is far away", "run bench data fetch")
 
 
-test_data_contract = dataset_contract(Table(), Elsewhere())
+test_data_contract = dataset_contract(Table(), Unavailable())
 
 
 def outcomes(results):
@@ -634,7 +634,7 @@ class Shifting(Table):
 
 @dataclass(frozen=True)
 class Restless(Table):
-    """A fingerprint that never stays."""
+    """A fingerprint that changes with every call."""
 
     def fingerprint(self, context):
         return str(next(_LOADS))
@@ -645,7 +645,7 @@ class Restless(Table):
 
 @dataclass(frozen=True)
 class Misnamed(Table):
-    """Knows another content than that of its table, whose origin hides that it is other data at every load."""
+    """Returns a wrong content hash; and gives different data at every load, which its origin hides."""
 
     def load(self, context):
         return replace(make_dataset(seed=next(_LOADS)), origin={"source": "misnamed"})
@@ -656,7 +656,7 @@ class Misnamed(Table):
 
 def test_good_sources_pass_and_absent_ones_are_skipped(tmp_path):
     assert outcomes(check_dataset(Table())) == {}
-    absent = {r.check: r.outcome for r in check_dataset(Elsewhere(), DataContext(tmp_path))}
+    absent = {r.check: r.outcome for r in check_dataset(Unavailable(), DataContext(tmp_path))}
     assert absent == {
         "declaration": "passed", "loads-twice": "skipped", "content": "skipped", "fingerprint": "skipped",
         "status": "skipped", "usable": "skipped",
@@ -692,7 +692,7 @@ class Spread(CostScheme):
 
 @dataclass(frozen=True)
 class Dice(CostScheme):
-    """Prices from nowhere."""
+    """Random prices without a seed."""
 
     def price(self, dataset, train, seed):
         return Costs(np.random.default_rng().random(dataset.n_features))

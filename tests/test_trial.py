@@ -1,4 +1,4 @@
-"""A trial's record by hand: bills, budgets, prices of evaluations, usage; what is shared, copied, shuffled, refused."""
+"""A trial's record, computed by hand: bills, budgets, evaluations, usage; shared, copied, shuffled arrays; errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PRICES = PriceTable(
 
 
 def data() -> Dataset:
-    """Four rows each to train, validate and test; items to validate are larger; c is one value on the test rows."""
+    """Four rows each for training, validation and test; validation items are larger; c is constant on the test rows."""
     a = [3.0, -3.0, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 1.0, -1.0, 2.0, -2.0]
     c = [0.0, 1.0, 2.0, 3.0, 0.0, 1.0, 2.0, 3.0, 7.0, 7.0, 7.0, 7.0]
     b, d = np.linspace(-1, 1, 12), np.array([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 0.0, 7.0, 8.0, 9.0, 10.0, 11.0])
@@ -66,8 +66,8 @@ Answer = Callable[[Rows], Decisions]
 
 
 @dataclass
-class Told(Policy):
-    """A policy in one function."""
+class FunctionPolicy(Policy):
+    """A policy from one function."""
 
     answer: Answer
     budget: float | None = None
@@ -79,7 +79,7 @@ class Told(Policy):
 
 @dataclass(frozen=True, init=False)
 class Made(Method):
-    """A method in one function."""
+    """A method from one function."""
 
     def __init__(self, make: Callable[[Problem], Any]) -> None:
         object.__setattr__(self, "make", make)
@@ -89,7 +89,7 @@ class Made(Method):
 
 
 def sure(rows: Rows) -> np.ndarray:
-    """0.9 for the class that the sign of a says."""
+    """Probability 0.9 for the class given by the sign of a."""
     yes = np.where(rows.X[:, 0] > 0, 0.9, 0.1)
     return np.column_stack([1 - yes, yes])
 
@@ -132,7 +132,7 @@ def run(
     rule: SplitRule = GIVEN,
     reject: bool | None = None,
 ) -> TrialResult:
-    """A trial of a method in one function; by default it refuses where there is a threshold."""
+    """Run a trial of a method from one function; by default it refuses answers if there is a threshold."""
     dataset = data() if dataset is None else dataset
     prepared = prepare(dataset, scheme, rule, "raw", 0, rounds)
     labels = ("A", "a", tiny_plugin.Blobs(), "c", "c", scheme, "m", "m", Made(make))
@@ -157,12 +157,12 @@ def failure(*args: Any, **options: Any) -> str:
 
 
 def test_a_method_that_never_refuses_is_conclusive_on_every_row() -> None:
-    refusing = record(lambda problem: [Told(b_and_c)], threshold=0.9)["policies"]["test"]
-    never = record(lambda problem: [Told(b_and_c)], threshold=0.9, reject=False)["policies"]["test"]
+    refusing = record(lambda problem: [FunctionPolicy(b_and_c)], threshold=0.9)["policies"]["test"]
+    never = record(lambda problem: [FunctionPolicy(b_and_c)], threshold=0.9, reject=False)["policies"]["test"]
     assert (refusing["coverage"], never["coverage"]) == ([0.0], [1.0])
 
 
-THREE = [Told(only_a, budget=3.5), Told(b_where_a_is_negative), Told(b_and_c)]
+THREE = [FunctionPolicy(only_a, budget=3.5), FunctionPolicy(b_where_a_is_negative), FunctionPolicy(b_and_c)]
 
 
 def test_the_numbers_of_a_record_are_those_worked_out_by_hand() -> None:
@@ -194,20 +194,20 @@ def test_the_numbers_of_a_record_are_those_worked_out_by_hand() -> None:
 
 
 @pytest.mark.parametrize("threshold", [None, 0.7, 0.4])
-def test_a_record_holds_what_the_policy_that_buys_nothing_is_worth(threshold: float | None) -> None:
-    """It is what a method would be that says the classes' frequencies in the training part of every row."""
+def test_a_record_has_the_metrics_of_the_empty_policy(threshold: float | None) -> None:
+    """They equal those of a method that answers every row with the class frequencies of the training part."""
 
     dataset = data()
     target = dataset.target.copy()
     target[0] = 0  # three rows of four are of the first class
     dataset = replace(dataset, target=target)
-    made = record(lambda problem: [Told(only_a)], dataset=dataset, threshold=threshold)["empty"]
+    made = record(lambda problem: [FunctionPolicy(only_a)], dataset=dataset, threshold=threshold)["empty"]
     assert made["answer"] == [0.75, 0.25]
 
     def stated(problem: Problem) -> list[Policy]:
         answer = np.array(made["answer"])
         return [
-            Told(
+            FunctionPolicy(
                 lambda rows: Decisions(
                     acquiring(rows), np.tile(answer, (len(rows), 1)), evaluations=np.zeros(len(rows))
                 )
@@ -222,24 +222,24 @@ def test_a_record_holds_what_the_policy_that_buys_nothing_is_worth(threshold: fl
 
 
 def test_every_policy_is_audited_with_values_from_the_training_rows_where_the_test_rows_have_but_one() -> None:
-    said = failure(lambda problem: [*THREE, Told(peeks_at_c, label="last")])
+    said = failure(lambda problem: [*THREE, FunctionPolicy(peeks_at_c, label="last")])
     assert said == "policy 3 (last) read without paying: feature 'c' on 4 rows (of 4 rows)"
-    # Every test row has 7; only the training rows have other values.
+    # c is 7 on every test row; only the training rows have other values.
     assert len(set(data().values[8:, 2])) == 1
 
 
-# What is shared
+# Shared arrays
 
 
 def handed(problem: Problem) -> dict[str, np.ndarray]:
-    """Every array that a method is handed."""
+    """Every array that a method gets."""
     arrays = {f"{part}.{name}": getattr(getattr(problem, part), name) for part in ("train", "validation")
               for name in ("X", "y", "sizes")}  # fmt: skip
     arrays |= {f"costs.{name}": getattr(problem.costs, name) for name in ("prices", "groups", "group_prices")}
     return arrays | {"feature_of_column": problem.feature_of_column}
 
 
-def test_nothing_that_a_method_is_handed_can_be_written_to() -> None:
+def test_a_methods_arrays_are_read_only() -> None:
     seen: dict[str, np.ndarray] = {}
 
     def make(problem: Problem) -> list[Policy]:
@@ -250,7 +250,7 @@ def test_nothing_that_a_method_is_handed_can_be_written_to() -> None:
                 seen.update({"rows.X": rows.X, "rows.sizes": rows.sizes})
             return only_a(rows)
 
-        return [Told(look)]
+        return [FunctionPolicy(look)]
 
     record(make, rounds=0)
     assert len(seen) == 12
@@ -260,7 +260,7 @@ def test_nothing_that_a_method_is_handed_can_be_written_to() -> None:
         assert isinstance(array.base, bytes), name
 
 
-def test_an_honest_writer_is_told_to_work_on_a_copy() -> None:
+def test_the_error_for_writing_in_place_recommends_a_copy() -> None:
     def scales(problem: Problem) -> list[Policy]:
         problem.train.X[:] -= 1.0
         return THREE
@@ -271,11 +271,11 @@ def test_an_honest_writer_is_told_to_work_on_a_copy() -> None:
         rows.X[:] = 0.0
         return only_a(rows)
 
-    assert "work on a copy" in failure(lambda problem: [Told(fills)])
+    assert "work on a copy" in failure(lambda problem: [FunctionPolicy(fills)])
 
 
 def scribble(array: np.ndarray) -> None:
-    """Write past NumPy."""
+    """Write to the memory of an array without NumPy."""
     ctypes.memset(array.ctypes.data, 0, array.nbytes)
 
 
@@ -297,11 +297,11 @@ def test_rows_to_decide_on_that_were_written_past_numpy_fail_the_trial() -> None
         scribble(rows.X)
         return given
 
-    result = run(lambda problem: [Told(scribbles)], rounds=0)
+    result = run(lambda problem: [FunctionPolicy(scribbles)], rounds=0)
     assert set(result.written) == {"rows.X of validation", "rows.X of test"}
 
 
-def test_a_failed_trial_that_wrote_says_so_to_who_keeps_the_data() -> None:
+def test_the_result_of_a_failed_trial_names_the_arrays_it_wrote_to() -> None:
     def scribbles(problem: Problem) -> list[Policy]:
         scribble(problem.train.X)
         raise ZeroDivisionError("no reason")
@@ -313,7 +313,7 @@ def test_a_failed_trial_that_wrote_says_so_to_who_keeps_the_data() -> None:
 
 @dataclass(frozen=True)
 class Scribbles(Method):
-    """Makes everything free, past NumPy."""
+    """Sets all prices to zero by writing without NumPy."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         scribble(problem.costs.prices)
@@ -331,7 +331,7 @@ SCRIBBLERS.BENCH_CONTRACT_VERSION = 1  # type: ignore[attr-defined]
 SCRIBBLERS.bench_register_methods = register_scribbles  # type: ignore[attr-defined]
 
 
-def test_the_neighbour_of_a_method_that_writes_gets_the_data_as_it_was(tmp_path: Path) -> None:
+def test_the_next_trial_after_one_that_writes_gets_unchanged_data(tmp_path: Path) -> None:
     alone = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
     both = alone.replace("[[methods]]", '[[methods]]\nuse = "scribbles"\n[[methods]]', 1)
     costs = []
@@ -380,7 +380,7 @@ def test_a_metric_cannot_write_into_an_outcome() -> None:
     assert "read-only" in failure(lambda problem: THREE, metrics={"bad": Metric("bad", writes, "min")})
 
 
-# What comes back
+# Returned arrays
 
 
 def test_what_a_policy_does_to_its_arrays_later_changes_nothing() -> None:
@@ -398,12 +398,12 @@ def test_a_policy_may_use_its_buffers_again() -> None:
         table[:] = sure(rows)
         return Decisions(acquiring(rows, 0), table)
 
-    expected = record(lambda problem: [Told(only_a)])["policies"]
-    assert record(lambda problem: [Told(reuses)])["policies"] == expected
+    expected = record(lambda problem: [FunctionPolicy(only_a)])["policies"]
+    assert record(lambda problem: [FunctionPolicy(reuses)])["policies"] == expected
 
 
 class Forgetful(np.ndarray):
-    """An array that says it is empty when it is looked at."""
+    """An array that pretends to be empty when it is indexed."""
 
     def __getitem__(self, key: Any) -> Any:
         return np.zeros_like(np.asarray(super().__getitem__(key)))
@@ -412,11 +412,11 @@ class Forgetful(np.ndarray):
         self.flags.writeable = True
 
 
-def test_an_array_of_a_subclass_is_billed_for_what_is_in_its_memory() -> None:
+def test_an_array_of_a_subclass_is_billed_by_its_memory() -> None:
     def forgets(rows: Rows) -> Decisions:
         return Decisions(acquiring(rows, 0).view(Forgetful), sure(rows))
 
-    assert record(lambda problem: [Told(forgets)])["policies"]["test"]["cost"] == pytest.approx([3.5])
+    assert record(lambda problem: [FunctionPolicy(forgets)])["policies"]["test"]["cost"] == pytest.approx([3.5])
 
 
 def test_a_subclass_of_decisions_is_refused() -> None:
@@ -424,8 +424,8 @@ def test_a_subclass_of_decisions_is_refused() -> None:
     assert said == "policy 0: decide must return Decisions, not its subclass OtherDecisions"
 
 
-def test_what_a_policy_says_of_itself_is_read_once() -> None:
-    class Changing(Told):
+def test_a_policys_description_is_read_once() -> None:
+    class Changing(FunctionPolicy):
         calls = 0
 
         @property
@@ -440,7 +440,7 @@ def test_what_a_policy_says_of_itself_is_read_once() -> None:
 
 @pytest.mark.parametrize("budget", [-1.0, float("nan"), "cheap"])
 def test_a_budget_is_a_number_from_zero(budget: Any) -> None:
-    said = failure(lambda problem: [Told(only_a, budget=budget)])
+    said = failure(lambda problem: [FunctionPolicy(only_a, budget=budget)])
     assert said.startswith("policy 0: budget must be a number from 0")
 
 
@@ -451,11 +451,11 @@ def test_no_control_character_of_a_methods_error_reaches_a_terminal() -> None:
     assert failure(fit) == "?]0;title? gone?"
 
 
-# What is compared
+# Comparison of decisions
 
 
 def many(task: str = "binary", rows: int = 120) -> Dataset:
-    """Features a, b, c, d at random; c decides. The rows are sorted by it."""
+    """Random features a, b, c, d; c determines the class. The rows are sorted by c."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(rows, 4))
     X = X[np.argsort(X[:, 2])]
@@ -488,8 +488,8 @@ def test_a_conclusive_answer_within_rounding_of_the_threshold_is_no_channel() ->
         sure_ = 0.8 + np.where(rows.X[:, 2] > 0, 4e-10, -4e-10)
         return Decisions(acquiring(rows), np.column_stack([sure_, 1 - sure_]))
 
-    assert "feature 'c'" in cheating(Told(nearly), threshold=0.8)
-    record(lambda problem: [Told(nearly)], many(), FREE)  # without a threshold nothing can be told from it
+    assert "feature 'c'" in cheating(FunctionPolicy(nearly), threshold=0.8)
+    record(lambda problem: [FunctionPolicy(nearly)], many(), FREE)  # without a threshold it is uninformative
 
 
 @pytest.mark.parametrize("task", ["ranking", "regression"])
@@ -504,7 +504,7 @@ def test_an_order_within_a_query_is_no_channel() -> None:
 def test_scores_of_a_regression_may_differ_by_a_billionth_of_the_targets_spread_and_it_does_not_help() -> None:
     made = record(lambda problem: [cheats.TinyScores(4, unpaid=2)], many("regression"), FREE)
     blind = record(
-        lambda problem: [Told(lambda rows: Decisions(acquiring(rows), score=np.zeros(len(rows))))],
+        lambda problem: [FunctionPolicy(lambda rows: Decisions(acquiring(rows), score=np.zeros(len(rows))))],
         many("regression"),
         FREE,
     )
@@ -517,10 +517,10 @@ def test_an_order_is_compared_where_a_metric_of_the_run_reads_it() -> None:
         return Decisions(acquiring(rows), np.column_stack([0.7 - little, 0.3 + little]))
 
     ordered = METRICS | {"ndcg@5": resolve_metric("ndcg@5", KNOWN)}
-    assert "feature 'c'" in cheating(Told(nearly), metrics=ordered)
+    assert "feature 'c'" in cheating(FunctionPolicy(nearly), metrics=ordered)
 
 
-# What is shown
+# Shown rows
 
 
 def test_rows_are_shown_in_one_order_that_is_not_the_splits() -> None:
@@ -531,22 +531,24 @@ def test_rows_are_shown_in_one_order_that_is_not_the_splits() -> None:
         return only_a(rows)
 
     for _ in range(2):
-        record(lambda problem: [Told(look)], many(), FREE, rounds=0)
+        record(lambda problem: [FunctionPolicy(look)], many(), FREE, rounds=0)
     (validation, test), again = seen[:2], seen[2:]
     for one, other in zip((validation, test), again, strict=True):
         np.testing.assert_array_equal(one, other)
-    # The table is sorted by c; what is shown is not, nor is it any near to it.
+    # The table is sorted by c; the shown rows are not, not even approximately.
     assert abs(np.corrcoef(np.arange(len(test)), test)[0, 1]) < 0.5
     np.testing.assert_array_equal(np.sort(test), many().values[2::3, 2])
 
 
-def test_the_place_of_a_row_tells_nothing() -> None:
+def test_the_position_of_a_row_is_uninformative() -> None:
     def by_place(rows: Rows) -> Decisions:
         yes = np.where(np.arange(len(rows)) >= len(rows) / 2, 0.9, 0.1)
         return Decisions(acquiring(rows), np.column_stack([1 - yes, yes]))
 
-    assert record(lambda problem: [Told(by_place)], many(), FREE, rounds=0)["policies"]["test"]["error"][0] > 0.2
-    assert "its place in the batch or on other rows" in cheating(Told(by_place))
+    assert (
+        record(lambda problem: [FunctionPolicy(by_place)], many(), FREE, rounds=0)["policies"]["test"]["error"][0] > 0.2
+    )
+    assert "its place in the batch or on other rows" in cheating(FunctionPolicy(by_place))
 
 
 def test_a_memory_of_places_is_caught() -> None:
@@ -556,7 +558,7 @@ def test_a_memory_of_places_is_caught() -> None:
 
 @dataclass
 class Looking(Policy):
-    """Ranks by a feature, and keeps what it was shown."""
+    """Ranks by a feature, and keeps the rows that it is shown."""
 
     seen: list[Rows] = field(default_factory=list)
     decision_scope: Any = "query"
@@ -569,7 +571,7 @@ class Looking(Policy):
         return Decisions(acquiring(rows, 0), score=(same & below).sum(axis=1).astype(float))
 
 
-def test_queries_stay_whole_under_new_ids_and_a_policy_that_judges_them_passes() -> None:
+def test_queries_stay_complete_under_new_ids_and_a_policy_that_ranks_them_passes() -> None:
     looking = Looking()
     ndcg = {"ndcg@5": resolve_metric("ndcg@5", KNOWN)}
     dataset = many("ranking")
@@ -585,31 +587,31 @@ def test_queries_stay_whole_under_new_ids_and_a_policy_that_judges_them_passes()
     belongs = dict(zip(own[1], own[0], strict=True))
     ids = [belongs[value] for value in test.X[:, 2]]
     assert len(set(zip(ids, test.query, strict=True))) == len(set(own[0]))  # type: ignore[arg-type]
-    # Some queries stand in an audit's batch a second time, whole.
+    # Some queries are in an audit's batch twice, completely.
     assert {len(rows) for rows in audits} == {len(test) + 8}
 
 
-def test_no_row_stands_in_the_audit_as_it_was_and_a_quarter_of_them_stands_in_it_twice() -> None:
+def test_every_row_is_changed_in_the_audit_and_a_quarter_of_them_is_repeated() -> None:
     calls: list[np.ndarray] = []
 
     def look(rows: Rows) -> Decisions:
         calls.append(np.array(rows.X))
         return only_a(rows)
 
-    record(lambda problem: [Told(look)], many(), FREE)
+    record(lambda problem: [FunctionPolicy(look)], many(), FREE)
     _, test, first, second = calls
     train = many().values[0::3]
     for batch in (first, second):
         assert len(batch) == 50
         assert not np.isin(batch[:, 1:], test[:, 1:]).any()
         assert np.isin(batch[:, 1:], train[:, 1:]).all()
-        # Every row is there with its paid value, in another order.
+        # Every row occurs with its paid value, in another order.
         assert not np.array_equal(batch[:40, 0], test[:, 0])
         assert set(batch[:, 0]) == set(test[:, 0])
 
 
 def test_results_are_put_back_into_the_splits_order() -> None:
-    result = run(lambda problem: [Told(b_where_a_is_negative)], many(), FREE)
+    result = run(lambda problem: [FunctionPolicy(b_where_a_is_negative)], many(), FREE)
     assert result.outcomes is not None
     assert result.rows is not None
     for judged in result.outcomes:
@@ -624,7 +626,7 @@ def test_prepared_data_is_for_any_number_of_trials() -> None:
     labels = ("A", "a", tiny_plugin.Blobs(), "c", "c", FREE, "m", "m")
     made = []
     for _ in range(2):
-        trial = Trial(*labels, Made(lambda problem: [Told(only_a)]), 0, GIVEN, "raw", None, False, 0)
+        trial = Trial(*labels, Made(lambda problem: [FunctionPolicy(only_a)]), 0, GIVEN, "raw", None, False, 0)
         made.append(run_trial(trial, dataset, prepared, METRICS).record["policies"])
     assert made[0] == made[1]
     assert prepared.written() == []
@@ -633,5 +635,5 @@ def test_prepared_data_is_for_any_number_of_trials() -> None:
 
 def test_a_record_counts_the_rows_of_each_part() -> None:
     counts = SplitRule("random", 6, 4, 2)
-    made = record(lambda problem: [Told(only_a)], replace(data(), split=None), rule=counts)
+    made = record(lambda problem: [FunctionPolicy(only_a)], replace(data(), split=None), rule=counts)
     assert made["rows"] == {"train": 6, "validation": 4, "test": 2}

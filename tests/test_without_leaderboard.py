@@ -1,4 +1,4 @@
-"""Without the leaderboard a suite runs, is stored and is tabulated in short; its sections are left unread."""
+"""Without the leaderboard a suite runs, stores records and prints a short table; its sections are not read."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ kind = "none"
 
 
 def without(bench: Bench, *names: str) -> Bench:
-    """`bench` where some distributions are not installed.
+    """`bench` without some distributions.
 
-    A distribution of the same name that comes earlier on the path and has no entry points takes the place of each: one
-    environment has one distribution of a name.
+    A distribution of the same name without entry points, earlier on the path, hides each of them.
     """
     for name in names:
         info = bench.plugins / f"budgetbench_{name}-0.0.dist-info"
@@ -46,13 +45,13 @@ def without(bench: Bench, *names: str) -> Bench:
 
 @pytest.fixture
 def bare(bench: Bench) -> Bench:
-    """`bench` where the leaderboard is not installed, nor what stands on it, nor the records it reads."""
+    """`bench` without the leaderboard, the packages that need it, and the records that it reads."""
     return without(bench, "records", "leaderboard", "comparison", "claims", "site")
 
 
 @pytest.fixture
 def plain(bench: Bench) -> Bench:
-    """`bench` with the leaderboard alone: no comparison and no claims."""
+    """`bench` with the leaderboard, but without comparison and claims."""
     return without(bench, "comparison", "claims")
 
 
@@ -94,7 +93,7 @@ def test_a_second_run_computes_nothing_and_prints_the_same_table(bare: Bench) ->
     assert second.splitlines()[:-1] == first.splitlines()[:-1]
 
 
-def test_sections_of_the_leaderboard_are_left_unread_by_name(bare: Bench) -> None:
+def test_sections_of_the_leaderboard_are_not_read_and_this_is_reported(bare: Bench) -> None:
     suite = bare.suite(SUITE + SECTIONS)
     done = bare("run", suite)
     for key, owner in (("claims", "budgetbench-claims"), ("tables", "budgetbench-leaderboard")):
@@ -105,7 +104,7 @@ def test_sections_of_the_leaderboard_are_left_unread_by_name(bare: Bench) -> Non
     assert "4 trial(s) computed" in done.stdout
 
 
-def test_a_section_that_nobody_owns_is_an_error_all_the_same(bare: Bench) -> None:
+def test_a_section_without_owner_is_an_error(bare: Bench) -> None:
     said = bare("run", bare.suite(SUITE + '\n[claimz]\ntext = "x"\n'), expect=2).stderr
     assert "claimz" in said
     assert "claims" in said

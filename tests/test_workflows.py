@@ -1,4 +1,4 @@
-"""The workflows: pinned, least permissions, and made of commands that work here; they are run."""
+"""The workflows: pinned actions, least permissions, and commands that work here; they are run."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_leaderboard_workflows_commands_work(tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
     subprocess.run(["git", "init", "-q", "--bare", str(remote)], check=True)
     subprocess.run(["git", "remote", "set-url", "origin", str(remote)], cwd=clone, check=True)
-    # Small suites in the place of the full ones: the commands are what is tested.
+    # Small suites replace the full ones, since only the commands are tested.
     for suite in (clone / "suites").glob("*.toml"):
         if suite.stem != "quickstart":
             suite.unlink()

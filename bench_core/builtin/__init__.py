@@ -1,4 +1,4 @@
-"""What comes with the core: cost schemes and metrics, registered through the same hooks as any plugin's."""
+"""The core's own cost schemes and metrics, registered through the same hooks as those of plugins."""
 
 from __future__ import annotations
 

@@ -91,8 +91,8 @@ class RandomPrices(CostScheme):
     Attributes:
         low, high: prices are uniform between these, unless ``choices`` is given.
         choices: prices to draw from.
-        weights: how often each choice is drawn, in any unit; equal when empty.
-        seed: the draw's own seed, so that every split of a data set has the same prices.
+        weights: relative frequency of each choice; equal when empty.
+        seed: the seed of the prices. It is not the trial's, so every split of a data set has the same prices.
     """
 
     low: _Amount = 1.0
@@ -134,7 +134,7 @@ class FromData(CostScheme):
 
 
 def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tuple[str, ...], what: str) -> list[Any]:
-    """Values in feature order, from a list of the right length or a table that names every feature once.
+    """Return values in feature order, from a list of the right length or a table that names every feature once.
 
     Raises:
         DataError: a wrong length, an unknown or a missing feature.
@@ -153,7 +153,7 @@ def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tupl
 
 
 def _rectangular(prices: list[Any]) -> NDArray[np.float64]:
-    """Numbers and coefficient lists of any length as one table, short polynomials padded with zeros."""
+    """Combine numbers and coefficient lists of any length to one table; short lists are padded with zeros."""
     lists = [price if isinstance(price, list) else [price] for price in prices]
     table = np.zeros((len(lists), max((len(row) for row in lists), default=1)))
     for i, row in enumerate(lists):

@@ -1,4 +1,4 @@
-"""A family's default policy, by the metric that suites select by unasked; and large families thinned out by cost."""
+"""Choose a family's default policy by the default metric, and thin out large families by cost."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from bench_core.protocol.bill import outcome_of
 P = TypeVar("P", bound=Policy)
 
 MOST_POLICIES = 40
-"""Policies of a family that was thinned out, at most."""
+"""The most policies of a thinned family."""
 
 
 def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, float]:
-    """How good decisions on the validation rows are, greater is better; the lower mean bill parts equals.
+    """Score decisions on the validation rows; greater is better, and the lower mean bill breaks ties.
 
-    The measure is `bench_core.contract.metric.default_metric`.
+    The score is the metric `bench_core.contract.metric.default_metric`.
 
     Args:
-        problem: its validation part, costs and threshold judge.
-        decisions: of a policy on ``problem.validation``; without a validation row their score is ``(0, 0)``.
+        problem: has the validation part, costs and threshold.
+        decisions: a policy's decisions on ``problem.validation``. Without validation rows the score is ``(0, 0)``.
     """
     part = problem.validation
     if not len(part):
@@ -39,15 +39,15 @@ def validation_score(problem: Problem, decisions: Decisions) -> tuple[float, flo
 
 
 def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, ...]]) -> list[P]:
-    """The policies with the one of greatest score (the first among equals) put first, the others as they were.
+    """Move the policy with the greatest score (the first of equals) to the front; the others keep their order.
 
     Args:
-        policies: a family's.
-        scores: of each what it is chosen by, greater is better: its `validation_score` or a measure of the method's
-            own, and behind that what parts equals, such as a penalty.
+        policies: the policies of a family.
+        scores: a score for each policy, greater is better: its `validation_score` or the method's own measure, followed
+            by values that break ties, such as a penalty.
 
     Raises:
-        ValueError: no policy, or another number of scores.
+        ValueError: there is no policy, or the number of scores differs.
     """
     if not policies or len(policies) != len(scores):
         raise ValueError(
@@ -58,17 +58,17 @@ def default_policy_first(policies: Sequence[P], scores: Sequence[tuple[float, ..
 
 
 def spread_by_cost(problem: Problem, policies: Sequence[P], most: int = MOST_POLICIES) -> list[P]:
-    """A family with about as many policies at any cost: the default policy first, the others by rising cost.
+    """Thin out a family evenly over costs. The default policy is first, the others follow by rising cost.
 
-    Costs are mean bills on the validation rows. The range from nothing to the price of all features is cut into
-    ``most`` pieces, evenly on the scale of the square root, as budgets of interest are small ones. Of each piece the
-    policy of greatest `validation_score` is kept, which is the one that selection by validation would take of it. A
-    family of at most ``most`` policies is only ordered.
+    Costs are mean bills on the validation rows. The range from zero to the price of all features is divided into
+    ``most`` intervals of equal length on a square-root scale, since small budgets matter most. The policy with the
+    greatest `validation_score` of each interval is kept; selection by validation would choose the same one. A family of
+    at most ``most`` policies is only sorted.
 
     Args:
-        problem: its validation part, costs and threshold judge.
-        policies: a family's; at least one.
-        most: of them to keep.
+        problem: has the validation part, costs and threshold.
+        policies: the policies of a family; at least one.
+        most: how many to keep.
     """
     rows = problem.validation.rows()
     scores = [validation_score(problem, policy.decide(rows)) for policy in policies]

@@ -14,7 +14,7 @@ SCORED = frozenset({"regression", "ranking"})
 
 
 def _mean(values: NDArray[np.generic]) -> float:
-    # What ndarray.mean does, without its bookkeeping: a record holds thirty of them.
+    # The same as ndarray.mean, but faster: a record contains thirty means.
     return float(np.add.reduce(values, dtype=np.float64)) / len(values) if len(values) else 0.0
 
 
@@ -174,7 +174,7 @@ def precision_at(outcome: Outcome, k: int) -> float:
 
 
 _LEAST = 1e-15
-"""The least probability that a logarithm is taken of: certainty that is wrong costs 34.5, and not infinity."""
+"""Probabilities are raised to this before a logarithm, so that a wrong certain answer costs 34.5, not infinity."""
 
 
 def _probabilities(outcome: Outcome) -> NDArray[np.float64]:

@@ -1,1 +1,1 @@
-"""The command line. Its modules read options, call the core and print."""
+"""The command line: modules that read options, call the core and print results."""

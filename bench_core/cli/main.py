@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 _NAMED = 20
-"""How many failed trials, or trials over the time limit, are named."""
+"""The most failed trials, or trials over the time limit, that are listed."""
 
 
 class PluginGroup(click.Group):
-    """A group of commands that plugins add to. What brings a command is imported when that command is looked for."""
+    """A group of commands to which plugins can add. A command's module is imported when the command is looked up."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for line in load_command(self._manager(ctx), self, cmd_name):
@@ -48,7 +48,7 @@ class PluginGroup(click.Group):
 @click.group(cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="bench")
 def main() -> None:
-    """Benchmark classifiers that must pay for what they look at."""
+    """Benchmark classifiers that pay for the features they use."""
 
 
 @main.command()
@@ -58,18 +58,18 @@ def main() -> None:
     default="auto",
     show_default=True,
     metavar="NAME",
-    help="serial, processes, or a plugin's; auto: processes when --jobs asks for them.",
+    help="serial, processes, or a plugin's executor; auto: processes if --jobs is above 1.",
 )
 @options.ONLY
 @options.SEEDS
 @click.option(
-    "--timeout", type=options.Quantity("time", "smh"), help="Time a trial may take: 90, 10m, 2h; the suite's."
+    "--timeout", type=options.Quantity("time", "smh"), help="Time limit of a trial: 90, 10m, 2h; else the suite's."
 )
 @click.option("--memory", type=options.Quantity("size", "kMGT"), help="Memory a worker may allocate: 500M, 4G.")
 @options.ISOLATION
 @click.option("--retry-failed", is_flag=True, help="Run trials again that failed before.")
-@click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit before.")
-@click.option("--skip-crashed", is_flag=True, help="Fail the trial that an earlier run died in, instead of running it.")
+@click.option("--retry-over-limit", is_flag=True, help="Run trials again that took longer than the time limit.")
+@click.option("--skip-crashed", is_flag=True, help="Record the trial that an earlier run crashed in as failed.")
 @click.option(
     "--audit-seed", type=click.IntRange(0), metavar="N", help="Repeat a failed audit: its record has the seed."
 )
@@ -78,7 +78,7 @@ def main() -> None:
 def run(
     session: SuiteSession, only: tuple[str, ...], seeds: int | None, memory: float | None, strict: bool, **given: Any
 ) -> int:
-    """Run a suite: resume what is missing, then let the plugins make their pages of it."""
+    """Run a suite: compute its missing trials, then let plugins write its pages."""
     from bench_core.run.execute import Options
     from bench_core.run.runner import run_suite
     from bench_core.run.session import parse_only
@@ -92,7 +92,7 @@ def run(
 
 
 def _report(report: RunReport) -> int:
-    """Print what a run did; the exit code."""
+    """Print the report of a run; return the exit code."""
     from bench_core.run.runner import inapplicable_lines
 
     for line in inapplicable_lines(report.plan):
@@ -116,7 +116,7 @@ def _report(report: RunReport) -> int:
 
 
 def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
-    """Print the first of some trials, each with what is said of it."""
+    """Print the first few trials, each with its message."""
     for planned, message in trials[:_NAMED]:
         trial = planned.trial
         click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)

@@ -1,4 +1,4 @@
-"""Options that several verbs have, quantities with units, and errors as exit codes."""
+"""Options that several commands share, quantities with units, and exit codes for errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Quantity(click.ParamType[float]):
 
 
 def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
-    """Turn a wrong request into a message and exit code 2, and a verb's answer into the exit code."""
+    """Turn an invalid request into a message and exit code 2, and a command's return value into the exit code."""
 
     @wraps(verb)
     def wrapped(*args: Any, **kwargs: Any) -> None:
@@ -74,7 +74,7 @@ SEEDS = click.option("--seeds", type=click.IntRange(min=1), help="Only the first
 MIRROR = click.option(
     "--mirror",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
+    help="A directory that replaces every download (or BUDGETBENCH_MIRROR).",
 )
 ISOLATION = click.option(
     "--isolation",
@@ -82,26 +82,26 @@ ISOLATION = click.option(
     default="process",
     show_default=True,
     envvar="BUDGETBENCH_ISOLATION",
-    help="process: methods run in restricted processes; strict: in new ones that share nothing, which takes longer; "
-    "none: in this one, for a debugger. Records say which.",
+    help="process: methods run in restricted processes; strict: in new ones that share nothing (slower); "
+    "none: in this process, for debuggers. Records contain the level.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for scripts.")
 OFFLINE = click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")
 
 
 def installed_plugins() -> Registry:
-    """Every installed plugin, loaded by the command's own plugin manager."""
+    """Load every installed plugin with the command's plugin manager."""
     from bench_core.plugins.manager import load_registry
 
     return load_registry(manager=_manager())
 
 
 def listed_plugins(*, isolation: str | None = None, closed: Iterable[Path] = ()) -> Registry:
-    """What every installed plugin offers, no method's plugin being imported; all of them without isolation.
+    """Make a registry of all installed plugins without importing those with methods (unless isolation is ``none``).
 
     Args:
-        isolation: ``strict``, ``process`` or ``none``; by default what ``BUDGETBENCH_ISOLATION`` says.
-        closed: what plugins must not read while they are described.
+        isolation: ``strict``, ``process`` or ``none``; by default the value of ``BUDGETBENCH_ISOLATION``.
+        closed: paths that plugins must not read while they are described.
     """
     if (isolation or os.environ.get("BUDGETBENCH_ISOLATION")) == "none":
         return installed_plugins()
@@ -120,14 +120,14 @@ def _manager() -> pluggy.PluginManager | None:
 
 
 def with_session(verb: Callable[..., int | None]) -> Callable[..., None]:
-    """Give a command the options of a suite and its places, and open them: its first argument is the session."""
+    """Add the options for a suite and its folders to a command; its first argument is the opened session."""
     return SUITE(_opening(verb))
 
 
 def with_sessions(verb: Callable[..., int | None]) -> Callable[..., None]:
-    """As `with_session`, for several suites one after the other: the command is called for each.
+    """As `with_session`, for several suites: the command is called for each, one after the other.
 
-    The exit code is the greatest.
+    The exit code is the greatest one.
     """
     return SUITES(_opening(verb))
 
@@ -160,6 +160,6 @@ def _opening(verb: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def warn(session: SuiteSession) -> None:
-    """Print a line for everything that was found damaged."""
+    """Print a line for every damaged file."""
     for line in session.warnings():
         click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""What a run looks like while it goes on: tables, a progress bar on a terminal, else plain lines."""
+"""Output of commands: tables, JSON, and progress (a bar on a terminal, else plain lines)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]], width: int = 240) -> None:
-    """Columns for people on a terminal, else plain text of at most ``width`` characters a line."""
+    """Print a formatted table on a terminal, else plain text of at most ``width`` characters a line."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -56,7 +56,7 @@ class Progress:
             self._bar.stop()
 
     def started(self, plan: Plan, todo: int) -> None:
-        """Say what there is to do."""
+        """Print how many trials there are, and how many must be computed."""
         self._total, self._done = todo, 0
         self.__exit__()
         click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)

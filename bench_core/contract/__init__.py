@@ -1,1 +1,1 @@
-"""What a plugin author meets: data sets, costs, methods, policies, decisions, metrics, parameters, errors."""
+"""The types that plugin authors use: data sets, costs, methods, policies, decisions, metrics, parameters, errors."""

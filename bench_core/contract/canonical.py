@@ -1,7 +1,7 @@
 """Canonical JSON and content hashes: the names of trials and of data.
 
-Canonical JSON here is UTF-8, keys sorted, no white space, floats as Python's shortest round-trip ``repr``,
-no NaN or infinity. Two equal values have one text, so a SHA-256 of the text is a name.
+Canonical JSON is UTF-8 with sorted keys and no white space. Floats are written as Python's shortest round-trip
+``repr``; NaN and infinity are refused. Equal values have equal texts, so the SHA-256 of the text can serve as a name.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 
 
 def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: None) -> Any:
-    """``value`` as plain JSON types: NumPy scalars and arrays, tuples and mappings are converted.
+    """Convert ``value`` to plain JSON types: NumPy scalars and arrays, tuples, sets, mappings and paths are converted.
 
-    JSON has no word for a float that is not finite: it becomes what ``infinite`` makes of it, by default None. See
-    `writable` for text that UTF-8 has none for.
+    JSON cannot express floats that are not finite: each is replaced by what ``infinite`` returns for it, by default
+    None. Text that UTF-8 cannot encode is escaped (`writable`).
     """
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist(), infinite)
@@ -42,7 +42,7 @@ def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: No
 
 
 def writable(text: str) -> str:
-    r"""``text`` as it can be written in UTF-8: a lone surrogate becomes its escape (``\udc80``)."""
+    r"""Return ``text`` in a form that UTF-8 can encode: a lone surrogate becomes its escape (``\udc80``)."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -50,8 +50,8 @@ def canonical_json(value: Any) -> str:
     """The canonical JSON text of a plain value.
 
     Raises:
-        TypeError: the value holds something JSON cannot say.
-        ValueError: it holds NaN or an infinity.
+        TypeError: the value contains something that JSON cannot express.
+        ValueError: it contains NaN or an infinity.
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -84,9 +84,9 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
 
 
 def source_hash(folder: Path) -> str:
-    """SHA-256 over the Python files below ``folder`` (relative path and bytes), in sorted order; or of one file."""
+    """SHA-256 over the Python files below ``folder`` (relative path and bytes, in sorted order), or over one file."""
     digest = hashlib.sha256()
-    # Not by pathlib, which takes several times as long.
+    # os.walk: pathlib takes several times as long.
     root = str(folder if folder.is_dir() else folder.parent)
     files = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(".py")]
     paths = files if folder.is_dir() else [os.path.join(root, folder.name)]

@@ -1,7 +1,7 @@
-"""Prices and the bill: what acquiring features costs, charged by the core and by nothing else.
+"""Prices and the bill: the cost of acquired features. Only the core charges it.
 
-A feature has a price; features may stand in an acquisition group, whose own price is paid once, with the first
-of its features (and a feature's own price is then often zero: "the group is free after that"). Every price is a
+Every feature has a price. A feature may belong to an acquisition group, whose price is paid once, with the first of
+its features. (The features themselves then often cost nothing: after the first, the group is free.) Every price is a
 polynomial of the item's size with non-negative coefficients; a plain price is a polynomial of degree 0.
 """
 
@@ -18,14 +18,14 @@ from bench_core.contract.errors import DataError
 from bench_core.contract.readonly import frozen
 
 PRICE_ARRAYS = ("prices", "groups", "group_prices", "classes")
-"""The arrays of `Costs`."""
+"""Names of the arrays of `Costs`."""
 
 MOST_PRICE = 1e12
-"""The greatest price, or coefficient of one: sums over features and rows stay finite, and so do their squares."""
+"""The greatest allowed price or coefficient, so that sums over features and rows, and their squares, stay finite."""
 
 
 def _polynomials(prices: Any, what: str) -> NDArray[np.float64]:
-    """Prices as float64 (m, degree + 1), lowest power first; refuses anything that is not a price."""
+    """Check prices and return them as float64 (m, degree + 1), lowest power first."""
     try:
         table = np.asarray(prices, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -72,7 +72,7 @@ def _at(polynomials: NDArray[np.float64], sizes: NDArray[np.float64] | None) -> 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Prices of a data set's features. Its arrays are copies that cannot be written to.
+    """Prices of a data set's features. Its arrays are read-only copies.
 
     Attributes:
         prices: float64 (features, degree + 1): coefficients of each feature's price, lowest power of the item
@@ -123,15 +123,15 @@ class Costs:
         return any(table is not None and bool(table[:, 1:].any()) for table in (self.prices, self.group_prices))
 
     def feature_prices(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Prices of single features, without their groups': (rows, features), or (1, features) if size-free."""
+        """Prices of features, group prices not included: (rows, features), or (1, features) if no price has a size."""
         return _at(self.prices, sizes)
 
     def group_prices_at(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Prices of the groups: (rows, groups), or (1, groups) if size-free; no columns without groups."""
+        """Prices of groups: (rows, groups), or (1, groups) if no price depends on size; no columns without groups."""
         return np.zeros((1, 0)) if self.group_prices is None else _at(self.group_prices, sizes)
 
     def bill(self, acquired: NDArray[np.bool_], sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """What each row pays.
+        """Compute the cost of the acquired features of each row.
 
         Args:
             acquired: bool (rows, features).
@@ -159,7 +159,7 @@ class Costs:
         return np.asarray(np.einsum("ij,ij->i", acquired, prices))
 
     def total(self, rows: int, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """What each row would pay for every feature: float64 (rows,)."""
+        """The cost of acquiring every feature, for each row: float64 (rows,)."""
         if not self.depends_on_size:
             return np.repeat(self.bill(np.ones((1, self.n_features), dtype=bool)), rows)
         return self.bill(np.ones((rows, self.n_features), dtype=bool), sizes)
@@ -183,7 +183,7 @@ class Costs:
 
 
 def count_units(costs: Costs) -> int:
-    """How many things prices sell: groups with a member, and features in no group."""
+    """Count what is acquired separately: groups with at least one feature, and features in no group."""
     if costs.groups is None:
         return costs.n_features
     return int((costs.groups < 0).sum()) + len(np.unique(costs.groups[costs.groups >= 0]))

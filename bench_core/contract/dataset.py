@@ -1,8 +1,8 @@
 """Data sets: a named table of features and a target.
 
-A `Dataset` holds every feature as one column of a float matrix. Numbers stay what they are, missing values are
-NaN, categories given as text become codes (their texts are kept). What a method sees is encoded later, by
-`bench_core.protocol.encode`, from the training part only.
+A `Dataset` holds every feature as one column of a float matrix. Numbers are kept unchanged, missing values are NaN,
+and categories given as text become codes (the texts are kept). `bench_core.protocol.encode` later computes the matrix
+that methods get; it is fitted on the training part only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ARRAYS = ("values", "target", "sizes", "query", "split")
 
 @dataclass(frozen=True)
 class Part:
-    """Rows with labels: what a method may learn from.
+    """Rows with labels, from which a method may learn.
 
     Attributes:
         X: float64 (rows, columns), encoded.
@@ -49,7 +49,7 @@ class Part:
         return len(self.X)
 
     def rows(self) -> Rows:
-        """What a policy is given to decide on: all but the labels."""
+        """The same rows without labels, as a policy gets them."""
         return Rows(self.X, self.sizes, self.query)
 
 
@@ -57,10 +57,10 @@ class Part:
 class Dataset:
     """A named table: features, a target, a task; optionally item sizes, query ids, a given split, own prices.
 
-    Its arrays are read-only views of those it was made from.
+    Its arrays are read-only views of the arrays that it was made from.
 
     Attributes:
-        name: what messages and tables call it.
+        name: its name in messages and tables.
         task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
         values: float (rows, features); NaN is a missing value; a text category is its code.
         feature_names: unique, non-empty, in column order.
@@ -72,11 +72,11 @@ class Dataset:
         query: int64 (rows,) query ids, for ranking.
         split: int8 (rows,): 0 train, 1 validation, 2 test: the split that comes with the data.
         costs: the prices that come with the data, used by the cost scheme ``from-data``.
-        provenance: where it is from: source, licence, anything worth printing.
-        origin: what ``values`` and the prices in ``costs`` are made from, for a table whose last bits depend on the
-            machine (descriptors of images, fitted prices): hashes of the inputs, the steps, their versions and
-            parameters, as plain JSON. `content` then hashes it in the place of both, so it must say all that they
-            depend on. None, the usual case, hashes them to the last bit.
+        provenance: where the data comes from: source, licence, anything worth printing.
+        origin: for a table whose last bits depend on the machine (descriptors of images, fitted prices): the inputs'
+            hashes, the steps, their versions and parameters, as plain JSON. `content` hashes this instead of ``values``
+            and ``costs``, so it must contain everything that they depend on. By default None: `content` hashes both to
+            the last bit.
 
     Raises:
         DataError: no rows, one class, an infinite value, names that are empty or not unique, lengths that differ.
@@ -190,9 +190,9 @@ class Dataset:
 
     @cached_property
     def content(self) -> str:
-        """SHA-256 of all that can change a result (the name and the provenance are not in it).
+        """SHA-256 of everything that can change a result; the name and the provenance are left out.
 
-        With an `origin`, that stands for the values and the prices.
+        If there is an `origin`, it is hashed instead of the values and the prices.
         """
         costs = None if self.costs is None else self.costs.as_plain()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
@@ -228,15 +228,15 @@ class Dataset:
         """A data set from a pandas table.
 
         Args:
-            name: what messages call it.
+            name: its name in messages.
             frame: one row per example.
             target: name of the target column.
-            task: guessed when None: text, booleans, categories or integers with at most 20 distinct values are
-                classes, anything else is regression.
+            task: the task. None guesses it: text, booleans, categories and integers with at most 20 distinct values
+                are classes; anything else is regression.
             categorical: names of number columns that are categories (text columns always are).
-            size: name of the column of item sizes, which is no feature.
-            query: name of the column of query ids, which is no feature.
-            split: name of the column with ``train``, ``validation`` or ``test``, which is no feature.
+            size: name of the column with item sizes; it is not a feature.
+            query: name of the column with query ids; it is not a feature.
+            split: name of the column with ``train``, ``validation`` or ``test``; it is not a feature.
             **others: further fields of `Dataset`.
 
         Raises:

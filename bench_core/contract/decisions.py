@@ -1,4 +1,4 @@
-"""Decisions: what a policy says of rows; and outcomes: decisions with their bill and the truth beside them."""
+"""Decisions, the answers of a policy; and outcomes, decisions with their bills and the true labels."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Rows:
     Attributes:
         X: float64 (rows, columns), encoded as the training part was.
         sizes: float64 (rows,) item sizes, or None. Reading a size is free.
-        query: int64 (rows,) query ids, or None. Reading them is free; only a policy whose ``decision_scope`` is
-            ``"query"`` may let them matter.
+        query: int64 (rows,) query ids, or None. Reading them is free, but decisions may depend on them only if the
+            policy's ``decision_scope`` is ``"query"``.
     """
 
     X: NDArray[np.float64]
@@ -50,16 +50,16 @@ class Rows:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What a policy decided, row by row.
+    """The answers of a policy, one per row.
 
     Attributes:
-        acquired: bool (rows, features): the features it read. Everything else must not have mattered.
+        acquired: bool (rows, features): the features that it read. The answers must not depend on any other.
         probabilities: float64 (rows, classes), each row summing to 1; for classification.
         score: float64 (rows,): the predicted value (regression) or the ranking score.
         stage: int64 (rows,): the stage, from 1, at which the row left; None means one stage.
         evaluations: float64 (rows,): base models run; None means one.
-        evaluation_cost: float64 (rows,): price of those evaluations, in the unit of the prices, when base models
-            differ in price; None means ``evaluations`` × the cost scheme's price of an evaluation.
+        evaluation_cost: float64 (rows,): price of the evaluations, in the unit of the prices, if base models differ in
+            price; None means ``evaluations`` × the cost scheme's price of an evaluation.
     """
 
     acquired: NDArray[np.bool_]
@@ -78,17 +78,17 @@ class Decisions:
 
     @staticmethod
     def exact(answer: Any, rows: int | None = None) -> Decisions:
-        """What a policy returned, read once: plain arrays of numbers.
+        """Read a policy's answer once, as plain arrays of numbers.
 
         Args:
             answer: what ``decide`` returned.
-            rows: how many rows it was given; None does not count its decisions.
+            rows: the number of rows that the policy was given; None skips the check of their number.
 
         Raises:
-            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), what is
-                no number, or decisions on another number of rows.
+            ContractError: the answer is not exactly a `Decisions` (a subclass could change its answers later), its
+                arrays do not hold numbers, or it has another number of rows.
         """
-        if isinstance(answer, ContractError):  # what another process found wrong with it
+        if isinstance(answer, ContractError):  # the error that another process found
             raise answer
         if type(answer) is not Decisions:
             kind = type(answer).__name__
@@ -98,9 +98,9 @@ class Decisions:
         exact: dict[str, Any] = {}
         for name in ("acquired", *_COLUMNS):
             value = getattr(answer, name)
-            # An ndarray of a subclass, or anything with __array__, becomes a plain array here and is not asked again.
+            # A subclass of ndarray, or anything with __array__, is converted here and its code is not called again.
             exact[name] = None if value is None else np.asarray(value)
-            # Objects could answer a comparison as they like.
+            # Objects could define comparisons arbitrarily.
             if exact[name] is not None and exact[name].dtype.kind not in "biuf":
                 raise ContractError(f"Decisions.{name} must hold numbers, not {exact[name].dtype}")
         decided = len(np.atleast_1d(exact["acquired"]))
@@ -110,7 +110,7 @@ class Decisions:
 
     @staticmethod
     def received(answer: Any, order: NDArray[np.int64], features: int, classes: int) -> Decisions:
-        """What a policy returned, read once and checked: the core's own read-only copy.
+        """Read a policy's answer once, check it, and return a read-only copy.
 
         Args:
             answer: what ``decide`` returned.
@@ -119,8 +119,8 @@ class Decisions:
             classes: number of classes; 0 when scores are expected.
 
         Raises:
-            ContractError: not exactly a `Decisions` (a subclass could answer one thing now and another later), a
-                wrong shape or type, NaN, improper probabilities.
+            ContractError: the answer is not exactly a `Decisions` (a subclass could change its answers later), or has a
+                wrong shape or type, NaN, or invalid probabilities.
         """
         exact: dict[str, Any] = dict(vars(Decisions.exact(answer)))
         for name, value in exact.items():
@@ -131,7 +131,7 @@ class Decisions:
         return Decisions(**{name: locked(np.ascontiguousarray(array)) for name, array in held.items()})
 
     def checked(self, rows: int, features: int, classes: int) -> Decisions:
-        """These decisions with exact types, or an error that says which field is wrong and how.
+        """Return these decisions with exact types, or raise an error that names the invalid field.
 
         Args:
             rows: expected number of rows of ``acquired``.
@@ -146,7 +146,7 @@ class Decisions:
             raise ContractError(f"Decisions.acquired must be bool, not {acquired.dtype}")
         if acquired.shape != (rows, features):
             raise ContractError(f"Decisions.acquired must have shape ({rows}, {features}), not {acquired.shape}")
-        # A byte above 1 in an array that says bool counts once.
+        # A bool array can contain bytes above 1; they count once.
         exact: dict[str, NDArray[Any] | None] = {"acquired": acquired.view(np.uint8) != 0}
         exact["probabilities"] = None
         if classes:
@@ -199,21 +199,21 @@ _COLUMNS = {"probabilities": "f", "score": "f", "stage": "iu", "evaluations": "f
 
 @dataclass(frozen=True)
 class Outcome:
-    """Decisions of one policy on one part, with what is needed to judge them. Metrics are functions of this.
+    """Decisions of one policy on one part, with the bills and labels that metrics need. Metrics are functions of this.
 
     Attributes:
         task: the data set's task.
         y: int64 class codes or float64 values (rows,).
         decisions: what the policy decided.
-        bill: float64 (rows,): what the core charges for the acquired features.
-        full_bill: float64 (rows,): what all features would cost.
-        evaluation_bill: float64 (rows,): what the base models run cost, 0 where evaluations are free.
+        bill: float64 (rows,): the cost of the acquired features, charged by the core.
+        full_bill: float64 (rows,): the cost of all features.
+        evaluation_bill: float64 (rows,): the cost of the base models that were run; 0 if evaluations are free.
         threshold: confidence threshold p̂, or None when nothing is refused.
         query: int64 (rows,) query ids, or None.
         reference: the family's reference decisions on the same rows (a full ensemble, say), or None.
         budget: the policy's budget per row, or None.
-        at_caps: cap → int64 (rows,): the class that the policy answers when no row may cost more than the cap; without
-            those caps at which that is not known.
+        at_caps: cap → int64 (rows,): the class that the policy answers if no row may cost more than the cap. Caps
+            for which this is unknown are left out.
     """
 
     task: str
@@ -230,7 +230,7 @@ class Outcome:
 
     @cached_property
     def label(self) -> NDArray[np.int64]:
-        """Most probable class of each row (the first among equals); int64 (rows,)."""
+        """Most probable class of each row (the first of equal ones); int64 (rows,)."""
         return np.asarray(self._probabilities.argmax(axis=1))
 
     @cached_property
@@ -266,18 +266,18 @@ class Outcome:
 def next_of_stages(
     acquired: NDArray[np.bool_], left_at: NDArray[np.int64], known: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """`Policy.next_features` of stages that rows pass one after the other, each reading more than the one before.
+    """`Policy.next_features` for a policy of consecutive stages, where each stage reads more features than the last.
 
-    A row whose known features cover the stages up to the one it leaves at is answered. Any other row needs the first
-    stage that they do not cover: what it says of later ones comes from values that are not there.
+    A row is answered if its known features cover all stages up to the one it leaves at. Any other row requests the
+    features of the first stage that is not covered, because its exit stage was computed from unknown values.
 
     Args:
-        acquired: bool (stages, features), growing: what has been acquired at each stage.
-        left_at: int64 (rows,): the stage, from 0, that each row leaves at, with anything in place of unknown values.
+        acquired: bool (stages, features): the features acquired up to each stage; each stage includes the last one's.
+        left_at: int64 (rows,): the stage, from 0, that each row leaves at; unknown values may have any placeholder.
         known: bool (rows, features).
 
     Returns:
-        bool (rows, features); no feature where the row is answered.
+        bool (rows, features); no features for a row that is answered.
     """
     uncovered = np.full(len(known), len(acquired) - 1)
     for stage in range(len(acquired) - 2, -1, -1):

@@ -1,4 +1,4 @@
-"""The errors people meet, and the nearest right name for a wrong one."""
+"""The errors that users see, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ T = TypeVar("T")
 
 
 class BenchError(Exception):
-    """Base of every error that carries a message meant for a person."""
+    """Base class of errors whose message is meant for users."""
 
 
 class RequestError(BenchError):
-    """The request itself is wrong (a suite, an option, a name): exit code 2, nothing was run."""
+    """The request is invalid (a suite, an option, a name): exit code 2, nothing was run."""
 
 
 class StoreError(BenchError):
-    """The store cannot be read or written (a full disk, no right to): exit code 2, what was done before is kept."""
+    """The store cannot be read or written (full disk, missing rights): exit code 2, finished trials are kept."""
 
 
 class DataError(BenchError):
@@ -26,7 +26,7 @@ class DataError(BenchError):
 
 
 class DataUnavailable(BenchError):
-    """A data set cannot be had here; ``hint`` is what would bring it."""
+    """A data set is not available here; ``hint`` says how to get it."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -41,23 +41,23 @@ class ContractError(BenchError):
 
 
 class ProbeError(BenchError):
-    """A plugin cannot be imported in a process of its own, or does not answer as it must."""
+    """A plugin cannot be imported in its own process, or gives invalid answers."""
 
 
 class DataWritten(ContractError):
-    """A plugin wrote into a data set that others use: it has to be loaded again."""
+    """A plugin wrote into a data set that other trials use, so the data set must be loaded again."""
 
 
 class TrialFailed(BenchError):
-    """A trial failed in a run that was to stop at the first failure: exit code 1."""
+    """A trial failed, and the run stops at the first failure: exit code 1."""
 
 
 class AuditError(BenchError):
-    """A policy read what it had not acquired."""
+    """A policy's decisions depend on features that it did not acquire."""
 
 
 def attempt(step: Callable[[], T]) -> T | BaseException:
-    """What a plugin's code returns, or what it raises: `SystemExit` too, but not the user's Ctrl-C."""
+    """Return what a plugin's code returns or raises (`SystemExit` too, but not the user's Ctrl-C)."""
     try:
         return step()
     except KeyboardInterrupt:
@@ -67,12 +67,12 @@ def attempt(step: Callable[[], T]) -> T | BaseException:
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """A sentence that offers the nearest known name, or lists what there is; empty when nothing is known.
+    """Suggest the nearest known name, or list the known names; empty when there are none.
 
     >>> did_you_mean("laso", ["forest", "lasso"])
     "did you mean 'lasso'?"
     """
-    import difflib  # takes a millisecond, and few commands go wrong
+    import difflib  # here, since importing takes a millisecond and is rarely needed
 
     names = sorted(set(known))
     close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
@@ -89,14 +89,14 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def refused_name(name: object) -> str:
-    """Why a name is invalid for a plugin or a registered thing (it becomes part of file names); empty if valid."""
+    """Say why a name of a plugin or registered object is invalid; empty if valid. It becomes part of file names."""
     if isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}", name):
         return ""
     return f"{repr(name)[:60]} is no name: up to 100 letters, digits and . _ - @, beginning with a letter or digit"
 
 
 def with_hint(error: BaseException) -> str:
-    """An error as one line for people, with what would bring data that cannot be had."""
+    """Format an error as one line, with the hint of `DataUnavailable`."""
     message = " ".join(str(error).split())
     if isinstance(error, DataUnavailable) and error.hint:
         return f"{message}; {error.hint}"

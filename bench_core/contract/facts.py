@@ -1,4 +1,4 @@
-"""Tasks, and what a plan knows of a data set before anything is fitted: what methods and prices are held against."""
+"""Tasks, and the facts of a data set that are known before anything is fitted, so that a plan can check methods."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ SPLIT_NAMES = ("train", "validation", "test")
 
 @dataclass(frozen=True)
 class DataFacts:
-    """A data set in a few facts.
+    """Facts of a data set.
 
     Attributes:
-        name: its own name.
+        name: its name.
         task: ``binary``, ``multiclass``, ``regression`` or ``ranking``.
         n_classes: number of classes; 0 for regression and ranking.
         feature_names: names of the features, in order.
-        n_units: how many things are acquired one by one: acquisition groups, and features that are in none. Given to a
-            cost scheme it is by the prices that come with the data; given to a method, by the prices it will meet.
-        missing: whether values are missing. Given to a method: still, after encoding.
+        n_units: how many units are acquired separately: acquisition groups, and features in no group. For a cost
+            scheme, groups are those of the data's own prices; for a method, those of the trial's prices.
+        missing: whether values are missing; for a method: whether they still are after encoding.
         queries: whether rows belong to queries.
         priced: whether it comes with prices.
-        threshold: confidence threshold p̂ of the suite for it, None where nothing is refused. Known to methods only.
-        n_rows: number of rows; 0 where that is not remembered.
+        threshold: the suite's confidence threshold p̂ for it, or None when nothing is refused. Set for methods only.
+        n_rows: number of rows; 0 when unknown.
     """
 
     name: str

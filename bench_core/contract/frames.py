@@ -61,7 +61,7 @@ def _column(name: str, column: pd.Series[Any]) -> tuple[NDArray[np.float64], tup
     if pd.api.types.is_complex_dtype(column.dtype):
         raise DataError(f"feature {name!r} holds complex numbers; split it into two features")
     if column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) in _NUMBERS:
-        # What reading a file leaves of a number column with holes.
+        # A number column with missing values, as read from a file.
         column = column.astype("float64")
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None

@@ -1,4 +1,4 @@
-"""Trials that are known beside those of a store."""
+"""Trials that are done without being in the store."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class KnownTrials:
-    """Trials that are known although the store does not hold them, such as those of a published export.
+    """Finished trials that are not in the store, such as those of a published export.
 
-    A plugin returns an object with these attributes by the hook ``bench_known_trials``; this one knows of no trial.
+    A plugin returns an object with these attributes from the hook ``bench_known_trials``. This base class has no trial.
 
     Attributes:
         done: names of the trials that are done.
         failed: names of the trials that failed.
-        over_limit: names of those of the failed trials that took longer than the time limit.
-        inapplicable: names of the trials that are not applicable → why.
+        over_limit: names of failed trials that took longer than the time limit.
+        inapplicable: names of trials that are not applicable → the reason.
         contents: definition of a data set (`definition_of`) → its content hash.
         is_current: whether the export is unchanged since it was read.
     """
@@ -33,5 +33,5 @@ class KnownTrials:
     is_current: bool = False
 
     def provenance(self, name: str) -> Mapping[str, Any]:
-        """Where and by which code a trial was computed; empty when that is not known."""
+        """Where and by which code a trial was computed; empty when unknown."""
         return {}

@@ -1,4 +1,4 @@
-"""Types of parameters that many methods have."""
+"""Parameter types that many methods use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["Lambdas", "distinct"]
 
 
 def distinct(values: Sequence[Any]) -> bool:
-    """Whether no value is there twice."""
+    """Whether all values are different."""
     return len(set(values)) == len(values)
 
 
 Lambdas = Annotated[tuple[Annotated[float, at.Ge(0)], ...], at.MinLen(1), at.Predicate(distinct)]
-"""The type of a method's trade-offs λ, one policy (or more) each."""
+"""The type of a list of trade-offs λ; a method makes one or more policies for each."""

@@ -1,4 +1,4 @@
-"""Methods and policies: what a plugin author writes, and the problem the core hands over."""
+"""Methods and policies, which plugin authors write, and the problem that a method gets from the core."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ T = TypeVar("T")
 
 
 class SharedWork:
-    """Things that several fits share, each with the seconds it took to make; the last four are kept.
+    """Objects that several fits share, each with the seconds it took to make. The last four are kept.
 
     Attributes:
-        reused: seconds that were saved by what was there already.
+        reused: seconds saved by reusing objects.
     """
 
     _MOST = 4
@@ -38,11 +38,11 @@ class SharedWork:
         self.reused = 0.0
 
     def again(self) -> SharedWork:
-        """The same things, for another fit."""
+        """The same objects, for another fit."""
         return SharedWork(self._values)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under a key, or made now."""
+        """Return the object kept under a key; make it if there is none."""
         if key in self._values:
             self._values.move_to_end(key)
             value, seconds = self._values[key]
@@ -58,7 +58,7 @@ class SharedWork:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a method is given to fit. Never the test part.
+    """The data that a method gets to fit. The test part is never included.
 
     Attributes:
         train, validation: encoded rows with labels.
@@ -71,7 +71,7 @@ class Problem:
         threshold: confidence threshold p̂ of the protocol, or None when nothing is refused.
         seed: the trial's seed; draw from `rng`.
         threads: how many threads a kernel may use. Results must not depend on it.
-        work: what fits on this problem share, see `shared`.
+        work: objects that fits on this problem share; see `shared`.
     """
 
     train: Part
@@ -89,7 +89,7 @@ class Problem:
 
     @property
     def n_features(self) -> int:
-        """Number of features (what is acquired; there may be more columns)."""
+        """Number of features, the units of acquisition; X may have more columns."""
         return len(self.feature_names)
 
     def columns_of(self, feature: int) -> NDArray[np.int64]:
@@ -103,32 +103,33 @@ class Problem:
         return np.flatnonzero(mask[self.feature_of_column])
 
     def rng(self, *use: str) -> np.random.Generator:
-        """A generator seeded by the trial's seed and by what it is used for."""
+        """A generator seeded by the trial's seed and the names of its use."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, *(crc32(u.encode()) for u in use)]))
 
     def shared(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What several fits on the same training and validation parts, costs and seed share, made once.
+        """Make an object once for all fits on the same training and validation parts, costs and seed.
 
-        The time it took counts as time to fit of every trial that asks for it, so that a record does not depend on
-        what ran before. The last few things are kept.
+        The time it took counts as fitting time of every trial that uses it, so that a record does not depend on the
+        trials before it. The last few objects are kept.
 
         Args:
-            key: names it, and all that it depends on beside the parts, costs and seed: the plugin, the parameters.
-            make: makes it. Who asks later gets the same object: nobody may change it.
+            key: identifies the object and everything it depends on besides the parts, costs and seed: the plugin, the
+                parameters.
+            make: makes the object. Later callers get the same object, so it must not be changed.
         """
         return self.work.get(key, make)
 
     def need_threshold(self, method: str) -> float:
-        """The threshold, or an error that asks for one in the suite."""
+        """Return the threshold; without one, raise an error that asks for it in the suite."""
         if self.threshold is None:
             raise RequestError(f"{method} needs a confidence threshold: set protocol.threshold in the suite")
         return self.threshold
 
     def exit_thresholds(self) -> tuple[float, ...]:
-        """Confidences at which a method that stops early stops, one family for all of them; ascending.
+        """Confidence thresholds for early stopping, ascending. One family has policies for all of them.
 
-        The protocol's threshold where there is one. Otherwise nine of them, evenly spaced above 1/k for k classes,
-        which every answer reaches: 0.55, 0.6, …, 0.95 for two classes.
+        If the protocol has a threshold, it is the only one. Otherwise there are nine, evenly spaced above 1/k for k
+        classes (the least possible confidence): 0.55, 0.6, …, 0.95 for two classes.
 
         Source: EMSCO, which varies p̂ from 0.55 on (Spambase).
         """
@@ -141,15 +142,15 @@ class Problem:
 class Policy(ABC):
     """One fitted operating point.
 
-    `decide` must treat every row by itself: the same row gets the same answer in any batch and any order, and
-    deciding leaves no trace in the policy. A ranking policy whose ``decision_scope`` is ``"query"`` may judge a row
-    beside the others of its query, by what it has paid for on each; it is given whole queries.
+    `decide` must treat every row independently: a row gets the same answer in any batch and any order, and `decide`
+    must not change the policy. A ranking policy whose ``decision_scope`` is ``"query"`` may compare a row with the
+    other rows of its query, using the acquired features of each; it always gets complete queries.
 
     Attributes:
-        label: distinguishes this operating point from the family's others (``"lambda=0.1"``); may stay empty.
+        label: distinguishes this operating point from the family's others (``"lambda=0.1"``); may be empty.
         details: plain values worth keeping in the record (a chromosome, a λ, a number of features).
-        budget: what this policy promises not to exceed on any row, or None.
-        decision_scope: the rows that an answer may depend on: ``"row"``, itself only; ``"query"``, those of its query.
+        budget: the greatest cost of any row that this policy promises, or None.
+        decision_scope: which rows an answer may depend on: ``"row"``, only its own; ``"query"``, those of its query.
     """
 
     label: str = ""
@@ -162,60 +163,60 @@ class Policy(ABC):
         """Decide on rows.
 
         Args:
-            rows: X float64 (rows, columns), maybe one row, maybe none; sizes.
+            rows: the rows; there may be one, or none.
 
         Returns:
-            Decisions of that many rows; ``acquired`` names every feature whose value could matter.
+            Decisions, one per row; ``acquired`` marks every feature whose value can affect the answer.
         """
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What to acquire next, where a policy can be asked step by step; it need not be.
+        """Return the features to acquire next (optional, for policies that can be asked step by step).
 
-        A policy that overrides this asks, from nothing on, for what `decide` acquires and for nothing else; what it
-        asks for at once is acquired together. Of an acquisition group it asks for the features it reads; the group is
-        paid once, with the first. Rows of one query are asked together where ``decision_scope`` is ``"query"``, until
-        none of them asks.
+        A policy that overrides this starts without any known feature and requests exactly the features that `decide`
+        acquires. Features requested in one step are acquired together. Of an acquisition group it requests the features
+        that it reads; the group is paid once, with the first. If ``decision_scope`` is ``"query"``, the rows of a query
+        are asked together until none of them requests a feature.
 
         Args:
-            rows: X float64 (rows, columns). What is not known holds a finite number that must not matter; NaN is a
-                value that is known to be missing.
-            known: bool (rows, features): what has been acquired.
+            rows: the rows. Unknown values are finite placeholders that must not matter; NaN is a value that is known
+                to be missing.
+            known: bool (rows, features): the features acquired so far.
 
         Returns:
-            bool (rows, features): features to acquire next, none of them known; for a row without any, `decide`
-            answers from what is known.
+            bool (rows, features): the features to acquire next, none of which is known. A row without any is answered
+            by `decide` from its known features.
         """
         raise NotImplementedError(f"a {type(self).__name__} cannot be asked step by step")
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         """Answer from the known features when a hard budget ends the purchases (optional).
 
-        A policy that overrides this has a predictor of any set of known features. Otherwise such a row is answered by
-        `decide` on rows where values of the training part stand for unknown ones.
+        A policy that overrides this can predict from any set of known features. For other policies, the core calls
+        `decide` on copies of the row in which unknown values are replaced by values of the training part.
 
         Args:
-            rows: X float64 (rows, columns). What is not known holds a finite number that must not matter.
+            rows: the rows. Unknown values are finite placeholders that must not matter.
             known: bool (rows, features).
 
         Returns:
-            Decisions of that many rows; ``acquired`` is ``known``.
+            Decisions, one per row; ``acquired`` is ``known``.
         """
         raise NotImplementedError(f"a {type(self).__name__} answers only from what it has asked for")
 
 
 def can_be_asked(policy: Policy) -> bool:
-    """Whether a policy says what to acquire next: whether it overrides `Policy.next_features`."""
+    """Whether a policy can be asked step by step, that is, overrides `Policy.next_features`."""
     return type(policy).next_features is not Policy.next_features
 
 
 def answers_early(policy: Policy) -> bool:
-    """Whether a policy answers from any set of known features: whether it overrides `Policy.decide_known`."""
+    """Whether a policy can answer from any set of known features, that is, overrides `Policy.decide_known`."""
     return type(policy).decide_known is not Policy.decide_known
 
 
 @dataclass(frozen=True)
 class Family:
-    """Policies along a method's trade-off, with what else is worth keeping of the fit.
+    """Policies along a method's trade-off, with further results of the fit.
 
     Attributes:
         policies: at least one; the first is the method's default policy (selection ``first``).
@@ -233,17 +234,17 @@ class Family:
 class Method(Parameters, ABC):
     """A way to learn policies. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
-    The class docstring's first line says what the method is; it is shown by ``bench list methods``.
+    The first line of the class docstring describes the method; ``bench list methods`` shows it.
 
-    What a method cannot do it declares; a plan then lists such a trial as *not applicable* and does not run it. The
-    class attributes say the common limits; `inapplicable` is for what depends on parameters.
+    A method declares its limits. A plan lists trials beyond them as *not applicable* and does not run them. Class
+    attributes declare the common limits; override `inapplicable` for limits that depend on parameters.
 
     Class attributes:
         version: raised when the algorithm changes, so that old records are not taken for new ones.
-        tasks: the tasks it can do.
-        classes_limit, features_limit: the most of them it can do; None where there is no bound.
-        takes_missing: whether it takes NaN in X. There is none unless the suite encodes ``raw``.
-        needs_threshold: whether it cannot be fitted without a confidence threshold (`Problem.need_threshold`).
+        tasks: the supported tasks.
+        classes_limit, features_limit: the greatest supported number of classes and of features; None: no limit.
+        takes_missing: whether X may contain NaN. It does only if the suite encodes ``raw``.
+        needs_threshold: whether fitting needs a confidence threshold (`Problem.need_threshold`).
     """
 
     version: ClassVar[int] = 1
@@ -262,17 +263,18 @@ class Method(Parameters, ABC):
         """
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Why this method, with these parameters, cannot be tried on a data set; None when it can.
+        """Say why this method with these parameters cannot be used on a data set; None if it can.
 
-        Called while planning, so it must be quick. The answer is one line, shown in the plan and on the page. What
-        overrides it asks ``super().inapplicable(data)`` first.
+        It is called while planning, so it must be quick. The answer is one line, shown in the plan and on the page. An
+        override calls ``super().inapplicable(data)`` first.
         """
         return beyond(self, data)
 
     def memory_needed(self, data: DataFacts) -> float | None:
-        """Bytes that fitting on a data set may need at most; None, the default, when that is not known.
+        """The most bytes that fitting on a data set may need; None, the default, when unknown.
 
-        Trials run side by side only as far as what they need fits into the memory. Called before a run; must be quick.
+        Trials run in parallel only as long as the memory they need is available. It is called before a run and must be
+        quick.
         """
         return None
 
@@ -282,7 +284,7 @@ Limit = Annotated[int, Ge(0)] | None
 
 @dataclass(frozen=True)
 class TaskLimits:
-    """What a method says it can do: see `Method`."""
+    """The limits that a method declares; see `Method`."""
 
     tasks: tuple[Task, ...]
     classes_limit: Limit
@@ -292,7 +294,7 @@ class TaskLimits:
 
 
 def beyond(limits: Method | TaskLimits, data: DataFacts) -> str | None:
-    """Which of a method's limits a data set is beyond, in a line; None when it is beyond none."""
+    """Name the limit of a method that a data set exceeds, in one line; None if it exceeds none."""
     if data.task not in limits.tasks:
         return f"it does {', '.join(sorted(limits.tasks))}; the task is {data.task}"
     if limits.classes_limit is not None and data.n_classes > limits.classes_limit:
@@ -307,7 +309,7 @@ def beyond(limits: Method | TaskLimits, data: DataFacts) -> str | None:
 
 
 def as_family(fitted: Any, method: str) -> Family:
-    """What `Method.fit` returned, as a checked `Family`.
+    """Check what `Method.fit` returned, and convert it to a `Family`.
 
     Raises:
         ContractError: no policy, or something that is not a policy.
@@ -315,7 +317,7 @@ def as_family(fitted: Any, method: str) -> Family:
     if not isinstance(fitted, Family | Sequence):
         raise ContractError(f"{method}.fit must return policies or a Family, not {type(fitted).__name__}")
     returned = fitted if isinstance(fitted, Family) else Family(fitted)
-    # Read once, whatever a property or another sequence would give the next time.
+    # Read once: a property or a sequence of another type could give something else the next time.
     fields = {name: getattr(returned, name) for name in Family.__dataclass_fields__}
     family = Family(**{**fields, "policies": tuple(fields["policies"])})
     if not family.policies:

@@ -14,22 +14,22 @@ from bench_core.contract.facts import ALL_TASKS, CLASSIFICATION
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that judges an outcome.
+    """A function of an outcome, with a direction.
 
     Attributes:
-        name: unique; ``name@k`` for a metric with a cut-off, registered as ``name@k`` with a literal ``k``.
+        name: unique. A metric with a cut-off is registered as ``name@k`` with a literal ``k``.
         function: outcome → float; for ``name@k`` metrics, (outcome, k) → float.
         goal: whether ``max`` or ``min`` is better.
-        title: what a table's head says; the name when empty.
+        title: the head of its column in a table; the name when empty.
         tasks: tasks it makes sense for.
-        reference: it needs the family's reference decisions.
-        percent: shown as a percentage.
-        order: it reads the order of the scores (or of the second class's probabilities): where it is computed, the
-            audit compares that order exactly. Ranking tasks and data with query ids are always so compared.
-        version: raised when the same name comes to mean another number; records then get it anew.
-        on_request: a metric of the core that only suites get that name it; the others are computed for every trial.
-        missed: for a metric to select by that has a cap of its own: whether a value says that the policy misses it.
-            A row selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
+        reference: whether it needs the family's reference decisions.
+        percent: whether it is shown as a percentage.
+        order: whether it depends on the order of the scores (or of the second class's probabilities). The audit then
+            compares this order exactly. For ranking tasks and data with query ids it always does.
+        version: raised when the definition changes; records then get the new value.
+        on_request: whether a metric of the core is computed only for suites that name it; others are always computed.
+        missed: for a selection metric with its own cap: whether a value means that the policy exceeds the cap. A row
+            selected by such a value is *over budget*: shown as a last resort, never marked, ranked or claimed.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Metric:
 
     @property
     def key(self) -> str:
-        """What its values are stored under: the name, with the version when that is not the first."""
+        """The key of its values in records: the name, with the version if that is not 1."""
         return self.name if self.version == 1 else f"{self.name} v{self.version}"
 
     def better(self, a: float, b: float) -> bool:
@@ -58,7 +58,7 @@ _AT = re.compile(r"(?P<stem>.+)@(?P<k>[1-9][0-9]*)")
 
 
 def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
-    """The metric of a name; ``ndcg@5`` comes from the registered ``ndcg@k``.
+    """Find a metric by name; ``ndcg@5`` is made from the registered ``ndcg@k``.
 
     Raises:
         RequestError: no such metric; the nearest name is offered.
@@ -80,7 +80,7 @@ def resolve_metric(name: str, known: Mapping[str, Metric]) -> Metric:
 
 
 def measure(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Every metric that applies to the outcome, by name; those that need a reference only when there is one."""
+    """Compute every metric that applies to the outcome, by name. Some apply only if there is a reference."""
     return {
         name: float(metric.function(outcome))
         for name, metric in metrics.items()

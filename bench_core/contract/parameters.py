@@ -28,16 +28,16 @@ T = TypeVar("T")
 class Parameters:
     """Base of frozen dataclasses whose fields are parameters, with their limits in the type.
 
-    ``rate: Annotated[float, Gt(0)] = 0.1`` (`annotated_types`) takes a finite number above 0. A class whose fields
-    depend on each other checks that in a ``__post_init__`` of its own, after ``super().__post_init__()``.
+    ``rate: Annotated[float, Gt(0)] = 0.1`` (`annotated_types`) accepts a finite number above 0. A class whose fields
+    depend on each other checks this in its own ``__post_init__``, after ``super().__post_init__()``.
 
     Raises:
-        ValueError: a field has a value that its type does not take; class, field, limit and value are named.
+        ValueError: a value does not fit the field's type; class, field, limit and value are named.
     """
 
     def __post_init__(self) -> None:
         cls = type(self)
-        # The contract kit checks defaults; a class with nothing else is made without loading pydantic, which is slow.
+        # The contract kit checks defaults. Skipping them here saves importing pydantic, which is slow.
         given = {
             f.name: getattr(self, f.name) for f in _fields(cls) if repr(getattr(self, f.name)) != repr(_default_of(f))
         }
@@ -49,16 +49,16 @@ class Parameters:
 
 
 def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
-    """An instance of a parameter dataclass from what a suite says.
+    """Make an instance of a parameter dataclass from the values in a suite.
 
     Args:
         cls: a frozen dataclass.
-        parameters: names and values as TOML gave them.
-        where: what a message calls the place (``suites/a.toml: methods[2] 'lasso'``).
+        parameters: names and values, as read from TOML.
+        where: the place in messages (``suites/a.toml: methods[2] 'lasso'``).
 
     Raises:
-        RequestError: an unknown name (the nearest is offered) or a value of the wrong type or range. Types are
-            strict: a whole number may stand for a fraction, and nothing else for something else. Numbers are finite.
+        RequestError: an unknown name (the nearest is suggested) or a value of the wrong type or range. Types are
+            strict: the only conversion is from integers to floats. Numbers must be finite.
     """
     defaults = {f.name: _default_of(f) for f in _fields(cls)}
     for name in parameters:
@@ -73,7 +73,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
     except (ValueError, ContractError) as error:
         raise RequestError(f"{where}: {_one_line(str(error))}") from None
     made = attempt(partial(cls, **values))
-    if isinstance(made, BaseException):  # by the class's own checks
+    if isinstance(made, BaseException):  # raised by the class's own checks
         kind = "" if isinstance(made, ValueError) else f"{type(made).__name__}: "
         raise RequestError(f"{where}: parameters: {_one_line(f'{kind}{made}')}")
     return made
@@ -81,7 +81,7 @@ def build(cls: type[T], parameters: Mapping[str, Any], where: str) -> T:
 
 @cache
 def hints_of(cls: type[Any]) -> dict[str, Any]:
-    """The types of a dataclass's fields, by name; as text where a name in it is not known at run time."""
+    """The types of a dataclass's fields, by name; as text if a name in the type is unknown at run time."""
     names = {f.name for f in fields(cls)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -106,10 +106,10 @@ def _adapter(cls: Any, name: str) -> TypeAdapter[list[Any]]:
 
 
 def _converted(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as the fields' types take them: a list becomes a tuple where one is declared, 1 becomes 1.0.
+    """Convert values to the fields' types: a list becomes a tuple if one is declared, 1 becomes 1.0.
 
     Raises:
-        ValueError: a type does not take its value; the field, the limit and the value are named.
+        ValueError: a value does not fit its type; the field, the limit and the value are named.
     """
     if not values:
         return {}
@@ -135,28 +135,28 @@ def _converted(cls: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _checked(cls: Any, name: str, value: Any) -> Any:
     try:
-        # JSON's rules, strictly: a list may become a tuple and 1 become 1.0, but no text a number, no number a truth.
+        # JSON's strict rules: a list may become a tuple and 1 become 1.0; text never becomes a number, nor 1 True.
         return _adapter(cls, name).validate_json(json.dumps([plain(value)]))[0]
-    except TypeError:  # an object that only code can give
+    except TypeError:  # an object that JSON cannot express
         return _adapter(cls, name).validate_python([value])[0]
 
 
 def _innermost(name: str, hint: Any, value: Any, locations: Sequence[tuple[int | str, ...]]) -> tuple[str, Any, Any]:
-    """The innermost place that pydantic found wrong, its type, and what is there."""
+    """The innermost place with an error found by pydantic, its type, and its value."""
     deepest = [(name, hint, value)]
     for location in locations:
         path = [(name, hint, value)]
         for step in location:
             place, outer, item = path[-1]
             inner = item_type(outer, item, step)
-            if inner is not None:  # else pydantic's mark of a member of a union
+            if inner is not None:  # otherwise the step is pydantic's name for a member of a union
                 path.append((f"{place}[{step!r}]", inner, item[step]))
         deepest = max(deepest, path, key=len)
     return deepest[-1]
 
 
 def check_values(parameters: Mapping[str, Any], where: str) -> None:
-    """Refuse values that no parameter can have.
+    """Refuse values that are invalid for every parameter.
 
     Raises:
         RequestError: a number that is not finite or too large, or a date; the parameter is named.
@@ -177,7 +177,7 @@ def _one_line(text: str, most: int = 500) -> str:
 
 
 def _check_value(value: Any, place: str) -> None:
-    """Refuse what no parameter can be, naming the place: numbers that are not finite or too large, dates."""
+    """Refuse numbers that are not finite or too large, and dates; the message names the place."""
     place = _one_line(place)
     if isinstance(value, int) and abs(value) > _LARGEST:
         raise ValueError(f"{place}: a whole number must fit into 64 bits")
@@ -194,13 +194,14 @@ def _check_value(value: Any, place: str) -> None:
 
 
 def to_plain(instance: Any) -> dict[str, Any]:
-    """Every parameter of an instance, defaults included, as plain JSON values.
+    """Return every parameter of an instance, defaults included, as plain JSON values.
 
-    A parameter that joined a published method says so by ``field(default=…, metadata={"omit_default": True})``: it is
-    left out while it has its default, so that the trials there were keep their names.
+    A parameter that was added to a published method is declared with
+    ``field(default=…, metadata={"omit_default": True})``: it is left out while it has its default, so that existing
+    trials keep their names.
 
-    Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``. Only code can give them:
-    `build` takes finite numbers.
+    Infinity and NaN, which JSON lacks, become the texts ``inf``, ``-inf`` and ``nan``. Only code can set them: `build`
+    accepts finite numbers only.
     """
     return {
         f.name: _plain(getattr(instance, f.name))
@@ -210,7 +211,7 @@ def to_plain(instance: Any) -> dict[str, Any]:
 
 
 def given_parameters(instance: Any) -> dict[str, Any]:
-    """The parameters of an instance that are not their defaults, as plain JSON values; see `to_plain`."""
+    """Return the parameters of an instance that differ from their defaults, as plain JSON values; see `to_plain`."""
     defaults = {f.name: _default_of(f) for f in _fields(instance)}
     given = to_plain(instance).items()
     return {name: value for name, value in given if defaults[name] is MISSING or _plain(defaults[name]) != value}
@@ -234,5 +235,5 @@ def _fields(thing: Any) -> list[Field[Any]]:
 
 
 def _default_of(field: Field[Any]) -> Any:
-    """The default of a parameter; MISSING where it is required."""
+    """The default of a parameter; MISSING if it is required."""
     return field.default if field.default_factory is MISSING else field.default_factory()

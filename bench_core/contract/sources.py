@@ -1,4 +1,4 @@
-"""What loads data sets, and what prices them."""
+"""Data sources, which load data sets, and cost schemes, which price them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class DataContext:
     """Where data may come from.
 
     Attributes:
-        cache: directory for what was downloaded and verified.
-        mirror: a directory that takes the place of every download, or None.
-        offline: never open a connection.
+        cache: directory for verified downloads.
+        mirror: a directory that replaces every download, or None.
+        offline: whether connections are forbidden.
     """
 
     cache: Path
@@ -35,7 +35,7 @@ class DataContext:
 
     @classmethod
     def from_environment(cls, mirror: Path | None = None, offline: bool | None = None) -> DataContext:
-        """From ``BUDGETBENCH_CACHE``, ``BUDGETBENCH_MIRROR`` and ``BUDGETBENCH_OFFLINE``; arguments win."""
+        """From ``BUDGETBENCH_CACHE``, ``BUDGETBENCH_MIRROR`` and ``BUDGETBENCH_OFFLINE``; arguments take precedence."""
         cache = os.environ.get("BUDGETBENCH_CACHE") or str(Path.home() / ".cache" / "budgetbench")
         named = os.environ.get("BUDGETBENCH_MIRROR")
         return cls(
@@ -46,11 +46,11 @@ class DataContext:
 
 
 class DataSource(Parameters, ABC):
-    """What loads a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
+    """Loads a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
     Class attributes:
-        version: raised when the same parameters come to mean other data.
-        network: whether the data may have to be downloaded (then `status` and `fetch` mean something).
+        version: raised when the same parameters give different data.
+        network: whether the data may have to be downloaded; then implement `status` and `fetch`.
     """
 
     version: ClassVar[int] = 1
@@ -58,28 +58,28 @@ class DataSource(Parameters, ABC):
 
     @abstractmethod
     def load(self, context: DataContext) -> Dataset:
-        """The data set.
+        """Load the data set.
 
         Raises:
-            DataUnavailable: it is not here and cannot be brought here; the hint says what would bring it.
-            DataError: what is here is malformed.
+            DataUnavailable: the data is missing and cannot be downloaded; the hint says how to get it.
+            DataError: the data is malformed.
         """
 
     def fingerprint(self, context: DataContext) -> str | None:
-        """A cheap name of the bytes `load` would read, so that an unchanged set need not be read to be known.
+        """A cheap fingerprint of the bytes that `load` would read, so that unchanged data need not be read again.
 
-        The default fits a pure function of the parameters. A source that reads files returns something that
-        changes with them (names, lengths, times of change), or None: always load.
+        The default is right if the data depends on the parameters only. A source that reads files returns a text that
+        changes with them (names, lengths, modification times), or None to load them always.
         """
         return ""
 
     def content(self, context: DataContext) -> str | None:
-        """`Dataset.content` of what `load` would give, where it is known without loading the table; else None.
+        """The `Dataset.content` of the data set, if it is known without loading the table; else None.
 
-        Worth writing for a table that has an ``origin`` and takes long to make.
+        Override it for a table that has an ``origin`` and takes long to make.
 
         Raises:
-            DataUnavailable, DataError: as `load`.
+            DataUnavailable, DataError: as in `load`.
         """
         return None
 
@@ -88,29 +88,29 @@ class DataSource(Parameters, ABC):
         return "built-in"
 
     def fetch(self, context: DataContext) -> None:
-        """Bring the data into the cache; nothing to do for built-in data.
+        """Download the data into the cache; built-in data needs nothing.
 
         Raises:
-            DataUnavailable: it cannot be had.
+            DataUnavailable: the data cannot be downloaded.
         """
         self.load(context)
 
 
 class CostScheme(Parameters, ABC):
-    """What prices a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
+    """Prices a data set. Subclasses are frozen dataclasses: their fields are the `Parameters` in a suite.
 
     Class attributes:
-        version: raised when the same parameters come to mean other prices.
+        version: raised when the same parameters give different prices.
     """
 
     version: ClassVar[int] = 1
 
     @abstractmethod
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
-        """The prices.
+        """Compute the prices.
 
         Args:
-            dataset: the data; only the rows in ``train`` may be learned from.
+            dataset: the data; the scheme may learn only from the rows in ``train``.
             train: row numbers of the training part.
             seed: the trial's seed.
 
@@ -119,10 +119,10 @@ class CostScheme(Parameters, ABC):
         """
 
     def units(self, data: DataFacts) -> int:
-        """How many things are acquired one by one: acquisition groups, and features that are in none.
+        """Count the units that are acquired separately: acquisition groups, and features in no group.
 
-        Called while planning, before anything is loaded or run: the place to say that the scheme does not fit. A
-        scheme with groups overrides it.
+        It is called while planning, before anything is loaded or run, and should raise if the scheme does not fit the
+        data. A scheme with groups overrides it.
 
         Raises:
             DataError: the scheme does not fit the data.

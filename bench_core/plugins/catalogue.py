@@ -1,4 +1,4 @@
-"""A plugin as it was found, and a catalogue of what plugins registered of one kind."""
+"""An installed plugin, and the catalogue of everything of one kind that plugins registered."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Plugin:
         name: the entry point's name.
         distribution: the distribution it is installed as; may be empty.
         version: that distribution's version.
-        module: what the entry point names.
-        error: why it could not be loaded; empty when it was.
-        folder: where its code is, for the source hash: a folder, or a single file; None where it cannot be found.
+        module: the module that the entry point names.
+        error: why it could not be loaded; empty if it was.
+        folder: its code, for the source hash: a folder, or a single file; None if it cannot be found.
     """
 
     name: str
@@ -46,16 +46,16 @@ class Plugin:
 
 
 class Catalogue(UserDict[str, T]):
-    """Registered things of one kind, by name, with the plugin each came from.
+    """Registered objects of one kind, by name, with the plugin that registered each.
 
-    What an `Unimported` stands for is imported when it is asked for; names alone import nothing.
+    The plugin of an `Unimported` object is imported on first access; iterating over the names imports nothing.
 
     Attributes:
-        kind: what messages call one of them.
-        base: the class it is of, or a subclass of.
-        named_by: the attribute with the name of an object.
+        kind: the kind's name in messages.
+        base: the base class of registered classes, or the class of registered objects.
+        named_by: the attribute that holds an object's name.
         origins: name → plugin.
-        claims: name → the plugins that claim it, where there are several.
+        claims: name → plugins, for names that several plugins claim.
     """
 
     def __init__(self, kind: str, base: type[Any], named_by: str = "name") -> None:
@@ -71,14 +71,14 @@ class Catalogue(UserDict[str, T]):
         return self.data[name]
 
     def described(self, name: str) -> Mapping[str, Any]:
-        """The description of a thing (`bench_core.plugins.description.description_of`); nothing is imported."""
+        """The description of an object (`bench_core.plugins.description.description_of`). It imports nothing."""
         from bench_core.plugins.description import description_of
 
         thing = self.data[name]
         return asdict(thing.about) if isinstance(thing, MethodDescription | Unimported) else description_of(thing)
 
     def add(self, plugin: str, name: str, thing: Any) -> None:
-        """Register a thing under a name; the first plugin that claims the name has it.
+        """Register an object under a name. If several plugins claim the name, the first one keeps it.
 
         Raises:
             ContractError: an invalid name.
@@ -104,7 +104,7 @@ class Catalogue(UserDict[str, T]):
         self.add(plugin, name, thing)
 
     def add_object(self, plugin: str, thing: Any) -> None:
-        """Register an object under the name that it has.
+        """Register an object under its own name.
 
         Raises:
             ContractError: an invalid name, or an object that is not of this kind.
@@ -121,5 +121,5 @@ class Catalogue(UserDict[str, T]):
         self.claims = {name: claims for name, claims in left.items() if len(claims) > 1}
 
     def conflict(self, name: str) -> str:
-        """A sentence on a name that several plugins claim."""
+        """The error message for a name that several plugins claim."""
         return f"the {self.kind} name {name!r} is claimed by plugins {' and '.join(map(repr, self.claims[name]))}"

@@ -1,8 +1,8 @@
-"""The registry of a judge: what plugins offer, by their descriptions; no plugin is imported for its methods.
+"""The judge's registry: it knows plugins by their descriptions and never imports them for their methods.
 
-A plugin is imported here when a data set, cost scheme, metric, executor or section of it is asked for by name: what a
-suite uses of these kinds runs in the judge, by the suite's own choice. A distribution that brings no method may act in
-the judge by other hooks, and is imported at once.
+A plugin is imported here when one of its data sets, cost schemes, metrics, executors or sections is requested by name,
+because these run in the judge if a suite uses them. Plugins of distributions without methods may have other hooks that
+act in the judge; they are imported at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from bench_core.plugins.registry import Registry
 __all__ = ["DescribedRegistry", "described_registry"]
 
 _Places = dict[tuple[str, DataFacts | None], list[int]]
-"""Plugin and facts of the data set that is asked about → places of the questions."""
+"""Plugin and facts of the data set in question → positions of the questions."""
 _REGISTERING = {f"bench_register_{kind}" for kind in ("datasets", "cost_schemes", "methods", "metrics", "executors")}
 
 
@@ -51,13 +51,13 @@ def described_registry(
     *,
     acting: bool = True,
 ) -> Registry:
-    """The built-ins, and what every installed plugin offers by its description.
+    """Make a registry of the built-ins and of the descriptions of all installed plugins.
 
     Args:
-        manager: what to register plugins with; a new one by default.
-        cache: the folder where descriptions are kept; that of the environment by default.
-        closed: what plugins must not read while they are described.
-        acting: whether to import the plugins that act by hooks that register nothing.
+        manager: the plugin manager; a new one by default.
+        cache: the folder for descriptions; by default the one that the environment names.
+        closed: paths that plugins must not read while they are described.
+        acting: whether to import the plugins with hooks other than registering ones.
     """
     cache = DataContext.from_environment().cache if cache is None else cache
     registry = DescribedRegistry(manager or loading.new_manager(), Probe(cache, closed))
@@ -70,15 +70,15 @@ def described_registry(
 
 
 class DescribedRegistry(Registry):
-    """A registry whose methods are descriptions, and whose other things are imported when they are asked for.
+    """A registry that holds descriptions instead of methods, and imports everything else on first access.
 
     Args:
         manager: the plugin manager.
         probe: describes plugins, and asks them about their methods.
 
     Attributes:
-        descriptions: by plugin.
-        imported: the plugins among those that have been imported.
+        descriptions: descriptions by plugin.
+        imported: the plugins that have been imported.
     """
 
     def __init__(self, manager: pluggy.PluginManager, probe: Probe) -> None:
@@ -88,13 +88,13 @@ class DescribedRegistry(Registry):
         self.imported: set[str] = set()
 
     def add(self, plugin: Plugin) -> None:
-        """Register what a plugin offers by its description; keep it as broken where it has none."""
+        """Register a plugin by its description; record it as broken if it cannot be described."""
         plugin = self.with_own_name(plugin)
         self.plugins[plugin.name] = plugin
         loading.take_step(self, plugin.name, partial(self._offer, plugin))
 
     def _offer(self, plugin: Plugin) -> None:
-        """Register what a plugin's description names.
+        """Register the names in a plugin's description.
 
         Raises:
             ProbeError: it cannot be described.
@@ -112,9 +112,10 @@ class DescribedRegistry(Registry):
             self.methods.add(plugin.name, name, method)
 
     def import_acting(self) -> None:
-        """Import the plugins that act by hooks that register nothing, of distributions that bring no method.
+        """Import plugins of distributions without methods, if they have hooks other than registering ones.
 
-        The texts that other plugins register by hooks beyond the core's are registered for them.
+        For all other plugins, the texts that they register by hooks of other plugins are registered without importing
+        them.
         """
         plugins, descriptions = self.plugins, self.descriptions
         with_methods = {plugins[name].distribution for name, found in descriptions.items() if found.methods}
@@ -130,15 +131,15 @@ class DescribedRegistry(Registry):
             loading.take_step(self, name, partial(self._register_texts, name))
 
     def fetch(self, plugin: str) -> None:
-        """Import a plugin into this process, but for its methods.
+        """Import a plugin into this process. Its methods stay descriptions.
 
         Raises:
-            RequestError: it cannot be imported, or does not offer what its description says.
+            RequestError: it cannot be imported, or lacks something that its description names.
         """
         if plugin in self.imported or plugin not in self.descriptions:
             return
         self.imported.add(plugin)
-        loading.unregister(self.manager, plugin)  # what registers its texts
+        loading.unregister(self.manager, plugin)  # the substitute that registered its texts
         real, point = Registry(self.manager), metadata.EntryPoint(plugin, self.plugins[plugin].module, loading.GROUP)
         loading.fill(real, [(self.plugins[plugin], point.load)])
         error = real.plugins[plugin].error
@@ -149,7 +150,7 @@ class DescribedRegistry(Registry):
                 if name in there:
                     mine[name] = there[name]
                 elif not error:
-                    error = f"its description has a {mine.kind} {name!r}, and it has none"
+                    error = f"its description names the {mine.kind} {name!r}, which it does not register"
         for key, section in real.sections.items():
             self.sections.add(plugin, key, section)
         if error:
@@ -175,7 +176,7 @@ class DescribedRegistry(Registry):
         return built
 
     def _checked(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
-        """The description of a method that is to have some parameters; raises as `build_method`."""
+        """The description of a method, after a check of its parameters' values; raises as `build_method`."""
         description = self.method(name, where)
         check_values(parameters, where)
         return description
@@ -194,7 +195,7 @@ class DescribedRegistry(Registry):
         return answers
 
     def _answers(self, what: str, places: _Places, questions: Sequence[Question]) -> Iterator[tuple[int, str, Any]]:
-        """Place of a question, plugin, answer; where a plugin does not answer, the same error for each question."""
+        """Yield position of a question, plugin, answer; if a plugin fails, its error is the answer to each question."""
         for (plugin, facts), here in places.items():
             try:
                 answers = self._probe.ask(self.plugins[plugin], what, [questions[i] for i in here], facts)
@@ -206,7 +207,7 @@ class DescribedRegistry(Registry):
         self._probe.close()
 
     def _register_texts(self, name: str) -> None:
-        """Let an object that holds none of a plugin's code register the texts that it registers by others' hooks.
+        """Register a plugin's texts for hooks of other plugins, through a substitute object without the plugin's code.
 
         Raises:
             ContractError: the plugin has an unknown hook.
@@ -219,7 +220,7 @@ class DescribedRegistry(Registry):
 
 
 def _registering(calls: Sequence[Sequence[str]]) -> Callable[..., None]:
-    """A hook that registers these texts."""
+    """Make a hook implementation that registers these texts."""
 
     @hookspecs.hookimpl(optionalhook=True)
     def register_all(register: Callable[..., object]) -> None:
@@ -230,6 +231,6 @@ def _registering(calls: Sequence[Sequence[str]]) -> Callable[..., None]:
 
 
 def _acts(description: PluginDescription) -> bool:
-    """Whether a plugin has a hook that does anything but register what its description holds."""
+    """Whether a plugin has a hook that does more than register the contents of its description."""
     hooks = {hook for hook, optional in description.hooks.items() if optional is not None}
     return bool(hooks - _REGISTERING - set(description.registrations))

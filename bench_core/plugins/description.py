@@ -1,4 +1,4 @@
-"""Descriptions of registered things in plain JSON values, for ``bench list NAME`` and for the probe."""
+"""Descriptions of registered objects as plain JSON values, for ``bench list NAME`` and for the probe."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["description_of"]
 
 
 def description_of(thing: Any) -> dict[str, Any]:
-    """A registered class or metric as plain values.
+    """Describe a registered class or metric as plain values.
 
     Returns:
-        ``summary`` (one line) and ``doc`` of a class, with ``parameters`` (name, type and default, meaning, limit)
-        and ``defaults`` (name → value; None where it cannot be made without parameters), for methods
-        ``tasks`` and ``features_limit``, too; of a metric ``doc``, ``goal``, ``title``, ``tasks`` and ``reference``.
+        For a class: ``summary`` (one line), ``doc``, ``parameters`` (name, type and default, meaning, limit) and
+        ``defaults`` (name → value; None if an instance needs parameters); for methods also ``tasks`` and
+        ``features_limit``. For a metric: ``doc``, ``goal``, ``title``, ``tasks`` and ``reference``.
     """
     if isinstance(thing, Metric):
         return {
@@ -43,7 +43,7 @@ def description_of(thing: Any) -> dict[str, Any]:
         ],
         "defaults": None,
     }
-    with suppress(Exception):  # a required parameter, or a default that has no plain form
+    with suppress(Exception):  # a parameter is required, or a default has no plain form
         described["defaults"] = to_plain(thing())
     if issubclass(thing, Method):
         described |= {"tasks": sorted(thing.tasks), "features_limit": getattr(thing, "features_limit", None)}
@@ -51,7 +51,7 @@ def description_of(thing: Any) -> dict[str, Any]:
 
 
 def _meanings(cls: type[Any], names: set[str]) -> dict[str, str]:
-    """Parameter → its meaning by the docstring of the class, or of a class that it inherits from."""
+    """Parameter → its meaning, from the docstring of the class or of a base class."""
     meanings: dict[str, str] = {}
     name = rf"(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})"
     start = re.compile(rf"(?:^|(?<=[.;] )|(?<=\n))\s*({name}(?:, {name})*): ")

@@ -1,7 +1,7 @@
 """Descriptions of plugins that are not imported, and of their methods with parameters.
 
-`bench_core.plugins.probe` validates what arrives from the restricted process against these types, strictly. This module
-has the types only, so that importing it does not import pydantic.
+`bench_core.plugins.probe` validates the data from the restricted process strictly against these types. This module has
+only the types, so that importing it does not import pydantic.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from annotated_types import Len, MaxLen, Predicate
 from bench_core.contract.method import Limit, TaskLimits
 
 QUESTIONS = ("inapplicable", "memory_needed")
-"""What a method may be asked about a data set."""
+"""Methods of `Method` that answer questions about a data set."""
 
-# What moves a terminal's cursor, turns the direction of writing, or has no form in UTF-8; line ends and tabs are text.
+# Characters that move a terminal's cursor, change the writing direction or cannot be encoded in UTF-8. Line ends and
+# tabs are allowed.
 _CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -31,7 +32,7 @@ def _is_name(value: str) -> bool:
 
 
 def without_control_characters(text: str) -> str:
-    """Untrusted text as it can be printed."""
+    """Replace characters of untrusted text that must not be printed."""
     return _CONTROL.sub("?", text)
 
 
@@ -69,9 +70,9 @@ class MethodDescription:
     """A method whose plugin is not imported; the registry holds it instead of the class.
 
     Attributes:
-        version: of the method.
-        asks: of `QUESTIONS`, those to which the class has its own answer.
-        about: for people.
+        version: the method's version.
+        asks: those of `QUESTIONS` that the class overrides.
+        about: the description for users.
     """
 
     version: int
@@ -84,13 +85,13 @@ Registered = Annotated[dict[Name, ClassDescription], MaxLen(10_000)]
 
 @dataclass(frozen=True)
 class PluginDescription:
-    """What a plugin offers.
+    """Everything that a plugin offers.
 
     Attributes:
-        hooks: hook → whether it is optional; None for a function that is named like a hook and not marked as one.
+        hooks: hook → whether it is optional; None for a function that is named like a hook but not marked as one.
         registrations: hook of another plugin → the texts that this plugin registers there.
-        datasets, cost_schemes, metrics, methods: by name.
-        sections, executors: their names.
+        datasets, cost_schemes, metrics, methods: descriptions by name.
+        sections, executors: names.
     """
 
     hooks: Annotated[dict[Name, bool | None], MaxLen(1000)]
@@ -105,12 +106,12 @@ class PluginDescription:
 
 @dataclass(frozen=True)
 class Built:
-    """A method with parameters, as its plugin's process built it.
+    """A method with parameters, built in its plugin's process.
 
     Attributes:
-        parameters: all of them, defaults included, in plain values.
-        given: those that are not their defaults.
-        limits: the method's limits; None where they cannot be read.
+        parameters: all parameters, defaults included, as plain values.
+        given: the parameters that differ from their defaults.
+        limits: the method's limits; None if they cannot be read.
     """
 
     parameters: Values
@@ -120,7 +121,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why a method cannot have some parameters."""
+    """Why a method refuses its parameters."""
 
     refused: Annotated[str, MaxLen(20_000)]
 
@@ -130,8 +131,8 @@ class Unimported:
     """A data set, cost scheme, metric or executor of a plugin that is not imported yet.
 
     Attributes:
-        about: its description; None of an executor.
-        fetch: imports the plugin, which puts the thing in this one's place.
+        about: its description; None for an executor.
+        fetch: imports the plugin, which replaces this object by the real one.
     """
 
     about: Any
@@ -145,11 +146,11 @@ class ConfiguredMethod:
     Attributes:
         use: the method's name.
         plugin: its plugin's name.
-        version: of the method.
-        parameters: all of them, defaults included, in plain values: what the trial's name is made of.
-        given: those that are not their defaults: what the method is built from.
-        limits: what it can do; None where its plugin has to be asked.
-        asks_memory: whether its plugin may know how much memory a fit needs.
+        version: the method's version.
+        parameters: all parameters, defaults included, as plain values; they are part of the trial's name.
+        given: the parameters that differ from their defaults; the method is built from these.
+        limits: the method's limits; None if its plugin must be asked.
+        asks_memory: whether its plugin can be asked how much memory a fit needs.
     """
 
     use: str
@@ -162,7 +163,7 @@ class ConfiguredMethod:
 
 
 def configured(use: str, plugin: str, description: MethodDescription, built: Built) -> ConfiguredMethod:
-    """A described method with the parameters that its plugin's process built it with."""
+    """Combine a method's description with the parameters from its plugin's process."""
     limits = None if "inapplicable" in description.asks else built.limits
     asks_memory = "memory_needed" in description.asks
     return ConfiguredMethod(use, plugin, description.version, built.parameters, built.given, limits, asks_memory)

@@ -1,4 +1,4 @@
-"""Installed distributions: what they require, the state of their code, and which of them this process has imported."""
+"""Installed distributions: their requirements, a hash of their code, and which ones this process has imported."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _AT_START = ("__editable__", "_distutils_hack")
 
 
 class Distributions:
-    """The distributions that are installed now, by name; what was read is remembered."""
+    """The installed distributions, by name. Their metadata is read once and cached."""
 
     def __init__(self) -> None:
         self.state, self._requirements = cache(_state), cache(_requirements)
 
     def required(self, names: Iterable[str], *, extras: bool = False, without: Iterable[str] = ()) -> set[str]:
-        """Installed distributions and all that they require, directly or not, by normalised names.
+        """Installed distributions with all their direct and indirect requirements, by normalised names.
 
         Args:
-            names: where to begin.
-            extras: whether to follow what is required for extras, too.
-            without: normalised names that are left out, with what only they require.
+            names: the distributions to start from.
+            extras: whether to include the requirements of extras.
+            without: normalised names to leave out, with requirements of these only.
         """
         seen, left, found = set(without), [_normal(name) for name in names], set()
         while left:
@@ -46,21 +46,21 @@ class Distributions:
         return found
 
     def core(self) -> set[str]:
-        """The core and what it requires."""
+        """The core and its requirements."""
         return self.required([CORE])
 
 
 def imported_distributions() -> list[str]:
-    """The distributions of plugins, and those that plugins require, whose code this process has imported; by name.
+    """Names of the distributions of plugins, and of their requirements, whose code this process has imported.
 
-    What the core itself requires is left out. A distribution counts as imported when one of its packages is.
+    Requirements of the core are left out. A distribution counts as imported if one of its packages is.
     """
     return [name for name, packages in _of_plugins() if not sys.modules.keys().isdisjoint(packages)]
 
 
 @cache
 def _of_plugins() -> list[tuple[str, set[str]]]:
-    """The distributions of plugins and what they require, by name, with their packages."""
+    """The distributions of plugins and their requirements, by name, with their packages."""
     distributions = Distributions()
     points: Any = metadata.entry_points()  # of another type before Python 3.12; both have groups
     groups = [group for group in points.groups if group.startswith("budgetbench")]
@@ -70,9 +70,9 @@ def _of_plugins() -> list[tuple[str, set[str]]]:
 
 
 def code_of(module: str) -> Path | None:
-    """Where a module's code is: the folder of its package, or the file of a module in no package.
+    """Find a module's code: the folder of its package, or the file of a module without package.
 
-    Nothing is imported. None where it cannot be found.
+    Nothing is imported. None if it cannot be found.
     """
     name, *inner = module.split(".")
     try:
@@ -80,7 +80,7 @@ def code_of(module: str) -> Path | None:
         for part in inner:
             name = f"{name}.{part}"
             spec = PathFinder.find_spec(name, spec.submodule_search_locations or ()) if spec else None
-    except Exception:  # of a finder of another library
+    except Exception:  # import finders of other libraries may raise anything
         return None
     if spec is None or not spec.has_location or not spec.origin:
         return None
@@ -95,7 +95,7 @@ def _installed(name: str) -> metadata.Distribution | None:
 
 
 def _requirements(name: str) -> list[tuple[str, str]]:
-    """Name and marker of what an installed distribution requires."""
+    """Name and marker of each requirement of an installed distribution."""
     lines = metadata.distribution(name).requires or []
     return [(_normal(re.split(r"[^\w.-]", line.strip(), maxsplit=1)[0]), line.partition(";")[2]) for line in lines]
 
@@ -103,8 +103,8 @@ def _requirements(name: str) -> list[tuple[str, str]]:
 def _state(name: str) -> str:
     """A hash that changes with the code of an installed distribution.
 
-    Of its metadata and the list of its files with their hashes; of its source, too, where it has no such list or was
-    installed from a folder, maybe to be edited.
+    It covers the metadata and the list of files with their hashes. If there is no such list, or the distribution was
+    installed from a folder (maybe editable), it covers the source, too.
     """
     found = metadata.distribution(name)
     parts = [found.read_text(file) for file in ("METADATA", "PKG-INFO", "RECORD", "direct_url.json")]
@@ -114,8 +114,8 @@ def _state(name: str) -> str:
 
 
 def _packages(distribution: metadata.Distribution) -> set[str]:
-    """Names of the packages and modules that a distribution brings, those at the top."""
-    record = distribution.read_text("RECORD") or ""  # `files` of it takes a hundred times as long
+    """Names of the top-level packages and modules of a distribution."""
+    record = distribution.read_text("RECORD") or ""  # distribution.files takes a hundred times as long
     files = {line.partition(",")[0].partition("/")[0] for line in record.splitlines() if ".py," in line}
     listed = (distribution.read_text("top_level.txt") or "").split()
     points = (point.module for point in distribution.entry_points if point.group.startswith("budgetbench"))

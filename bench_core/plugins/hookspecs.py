@@ -1,19 +1,19 @@
-"""The hooks that a plugin may implement, and when each is called; and sections of suite files that a plugin owns.
+"""The hooks that a plugin may implement, when each is called, and the sections of suite files that plugins own.
 
-Objects of running a suite, such as `bench_core.FinishedRun`, are of rooms above this one: their hooks say Any.
+Types of `bench_core.run`, such as `bench_core.FinishedRun`, cannot be imported here: hooks annotate them as Any.
 
 A plugin is a distribution with an entry point in the group ``budgetbench``::
 
     [project.entry-points.budgetbench]
     my-plugin = "bench_mine.plugin"
 
-The module named there says which version of the contract it was built for (``BENCH_CONTRACT_VERSION = 1``). It is
-imported in a restricted process of its own, the probe, which describes what it offers, and where its methods run; in
-the judge's when a suite uses its data, prices or metrics. So it must stay light: import NumPy if you must, and
+The module named there states the version of the contract that it was built for (``BENCH_CONTRACT_VERSION = 1``). It is
+imported in its own restricted process, the probe, which describes it; in the processes where its methods run; and in
+the judge if a suite uses its data, prices or metrics. So it must import quickly: import NumPy if you must, and
 scikit-learn, numba or pandas inside ``fit`` and ``load``.
 
-Commands are in a module of their own, in the group ``budgetbench.commands``. Each entry point is named after a command
-that the module brings or adds options to, and the module is imported when that command is called::
+Commands are in a separate module, in the group ``budgetbench.commands``. Each entry point is named after a command that
+the module adds or adds options to. The module is imported when that command is called::
 
     [project.entry-points."budgetbench.commands"]
     greet = "bench_mine.cli"
@@ -46,7 +46,7 @@ PROJECT = "budgetbench"
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
 
-# What the registering hooks are given: name and class, or the thing itself.
+# Types of ``register``, the argument of registering hooks: it takes name and class, or an object with a name.
 RegisterDataset: TypeAlias = "Callable[[str, type[DataSource]], None]"
 RegisterCostScheme: TypeAlias = "Callable[[str, type[CostScheme]], None]"
 RegisterMethod: TypeAlias = "Callable[[str, type[Method]], None]"
@@ -62,9 +62,9 @@ OWNERS = {
     "claims": "budgetbench-claims",
     "comparison": "budgetbench-comparison",
 }
-"""Sections that the suites of this repository have → the distribution that owns them.
+"""Sections in the suites of this repository → the distribution that owns them.
 
-Where it is not installed they are left unread. Any other key that no plugin owns is an error.
+If this distribution is not installed, the section is not read. Any other key that no plugin owns is an error.
 """
 
 Place = tuple[Any, ...]
@@ -72,15 +72,16 @@ Place = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class SectionRules:
-    """What a section may hold.
+    """The rules for the contents of a section.
 
     Attributes:
-        model: what it holds, as a type that pydantic validates: ``list[Claim]``.
-        check: called with the `bench_core.Suite` and the validated value when everything else of the suite is checked;
-            returns the metrics that the section needs in every record. Raises `RequestError`, naming file and key.
-        tables: keys within the section → the pydantic model of the table there, for hints about a wrong key.
+        model: the section's type, which pydantic validates, such as ``list[Claim]``.
+        check: called with the `bench_core.Suite` and the validated value after everything else in the suite is checked.
+            It returns the metrics that the section needs in every record, or raises `RequestError`, naming file and
+            key.
+        tables: keys within the section → the pydantic model of that table, for hints about a wrong key.
         kinds: kinds of entries, for hints about a wrong ``kind``.
-        place: from the place of an error as pydantic gives it to (the place as the file has it, its model or None).
+        place: converts pydantic's location of an error to (the location in the file, its model or None).
     """
 
     model: Any
@@ -92,11 +93,11 @@ class SectionRules:
 
 @dataclass(frozen=True)
 class SuiteSection:
-    """One further top-level key of suite files.
+    """A top-level key of suite files that a plugin owns.
 
     Attributes:
         key: the key.
-        define: gives its rules; called when the first suite is read.
+        define: returns its rules; called when the first suite is read.
     """
 
     key: str
@@ -104,7 +105,7 @@ class SuiteSection:
 
     @cached_property
     def rules(self) -> SectionRules:
-        """What the section may hold."""
+        """The rules for the section's contents."""
         return self.define()
 
 
@@ -130,7 +131,7 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 
 @hookspec
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
-    """Register further sections of a suite file, which their owner validates (`SuiteSection`).
+    """Register sections of suite files that this plugin owns and validates (`SuiteSection`).
 
     Example: ``register(SuiteSection("claims", lambda: SectionRules(list[Claim], check_claims)))``.
     """
@@ -138,7 +139,7 @@ def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
 
 @hookspec
 def bench_register_executors(register: RegisterExecutor) -> None:
-    """Register ways to run trials: called with `bench_core.execution.Work`, an executor returns when all is noted.
+    """Register executors. An executor is called with `bench_core.execution.Work` and returns when all trials are noted.
 
     Example::
 
@@ -155,9 +156,9 @@ def bench_register_executors(register: RegisterExecutor) -> None:
 
 @hookspec
 def bench_register_commands(group: click.Group) -> None:
-    """Add commands to ``bench``, or options to its commands. Asked of modules in ``budgetbench.commands`` only.
+    """Add commands to ``bench``, or options to its commands. Only modules in ``budgetbench.commands`` may implement it.
 
-    Called once, when one of the commands that the module's entry points are named after is called, or for help.
+    Called once, when help is shown or a command is called that one of the module's entry points is named after.
 
     An option added to ``bench run`` reaches `bench_run_finished` as ``run.options``.
 
@@ -171,9 +172,9 @@ def bench_register_commands(group: click.Group) -> None:
 
 @hookspec
 def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
-    """Add hook specs of a plugin's own, which others may implement (with ``@hookimpl(optionalhook=True)``).
+    """Add hook specs of this plugin, which other plugins may implement (with ``@hookimpl(optionalhook=True)``).
 
-    Called once for a plugin, when it is loaded, before it is checked that every hook is known.
+    Called once when the plugin is loaded, before the core checks that every hook is known.
 
     Example::
 
@@ -185,30 +186,30 @@ def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
 
 @hookspec(firstresult=True)
 def bench_known_trials(session: Any) -> Any:
-    """Trials of a suite that are done although the store does not hold them (those that are published).
+    """Return finished trials of a suite that are not in the store, such as published ones.
 
-    Called whenever a suite is planned; the first answer that is not None counts.
+    Called whenever a suite is planned. The first answer that is not None is used.
 
     Args:
         session: the `bench_core.SuiteSession`.
 
     Returns:
-        An object whose ``done`` and ``failed`` are sets of names of trials; or None.
+        An object with the attributes of `bench_core.KnownTrials`; or None.
     """
 
 
 @hookspec
 def bench_run_finished(run: Any) -> Any:
-    """Make something of a run's records. Called when all trials of ``bench run`` are done.
+    """Use a run's records, for instance to write a page. Called when all trials of ``bench run`` are done.
 
     Args:
         run: the `bench_core.FinishedRun`.
 
     Returns:
-        A line for the user, such as the page that was written; the line with a table of results
-        (`bench_core.Written`); or None.
+        A line for the user, such as the path of a page; a line with a table of results (`bench_core.Written`); or
+        None.
 
     Raises:
-        DamagedRecordsError: records that were read are damaged. They are computed again, then the hook is called anew.
+        DamagedRecordsError: records are damaged. They are computed again, then the hook is called again.
         RequestError: nothing was written; ``bench run`` shows why and exits with 2.
     """

@@ -1,7 +1,7 @@
 """Loading plugins: one pluggy manager, entry points loaded one by one.
 
-A plugin that fails to import, was built for another version of the contract, has a hook that nobody knows, or fails to
-register is kept by name with its error. It is an error only for a suite that needs it.
+A plugin is broken if it cannot be imported, was built for another version of the contract, has an unknown hook, or
+fails to register. The registry keeps its name and error. Only a suite that needs this plugin fails.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def new_manager() -> pluggy.PluginManager:
 
 
 def command_names(manager: pluggy.PluginManager) -> list[str]:
-    """The commands that plugins bring or add options to, as their metadata say; none is imported."""
+    """The commands that plugins add, or add options to, from their metadata. Nothing is imported."""
     return [*_KIT_COMMANDS, *(point.name for point in _points(_COMMANDS, manager))]
 
 
 def load_command(manager: pluggy.PluginManager, group: click.Group, name: str) -> list[str]:
-    """Import what brings a command or adds options to it, once; a line for each module that fails.
+    """Import, once, all modules that add a command or add options to it; return a line for each module that fails.
 
-    That is the contract kit, and the modules that entry points of the command's name in `budgetbench.commands` name.
+    These are the contract kit, and the modules of the entry points in `budgetbench.commands` with the command's name.
     """
     points = [point for point in _points(_COMMANDS, manager) if point.name == name]
     failed = []
@@ -74,15 +74,15 @@ def load_registry(
     entry_points: bool = True,
     manager: pluggy.PluginManager | None = None,
 ) -> Registry:
-    """The built-ins, then every installed plugin in order of name, then ``extra`` ones.
+    """Load the built-ins, then every installed plugin in order of name, then ``extra`` ones.
 
     Args:
         extra: (name, module or object with hook implementations), for tests and notebooks.
-        entry_points: whether to look for installed plugins.
-        manager: what to register them with; a new one by default.
+        entry_points: whether to load installed plugins.
+        manager: the plugin manager; a new one by default.
 
     Raises:
-        ContractError: an extra plugin has the name of another.
+        ContractError: an extra plugin has the name of another plugin.
     """
     from bench_core.plugins.registry import Registry
 
@@ -92,14 +92,14 @@ def load_registry(
 
 
 def fill(registry: Registry, found: Iterable[tuple[Plugin, Callable[[], object]]]) -> None:
-    """Import plugins, each by what gives its module, into a registry; raises as `load_registry`."""
+    """Import plugins into a registry; each comes with a function that returns its module. Raises as `load_registry`."""
     for plugin, load in found:
         if plugin.name in registry.plugins and not plugin.distribution:
             raise ContractError(f"the plugin name {plugin.name!r} is already taken")
         plugin = registry.with_own_name(plugin)
         registry.plugins[plugin.name] = plugin
         take_step(registry, plugin.name, partial(_register, registry.manager, load, plugin.name))
-    # Only now is every hook known that a plugin adds.
+    # Only now are all hooks known, including those that plugins add.
     for name in registry.plugins:
         take_step(registry, name, partial(check_hooks, registry.manager, name))
     registry.manager.check_pending()
@@ -108,9 +108,9 @@ def fill(registry: Registry, found: Iterable[tuple[Plugin, Callable[[], object]]
 
 
 def registered_alone(name: str, value: str) -> Registry:
-    """A registry of one plugin and of nothing else, not even the built-ins.
+    """A registry of one plugin only, without the built-ins.
 
-    Whatever it raises is the plugin's error. Its hooks are not checked: others may define them.
+    Every exception is the plugin's error. Its hooks are not checked, because other plugins may define them.
     """
     from bench_core.plugins.registry import Registry
 
@@ -121,12 +121,12 @@ def registered_alone(name: str, value: str) -> Registry:
 
 
 def installed(manager: pluggy.PluginManager) -> list[Plugin]:
-    """Every installed plugin in order of name, none of them imported."""
+    """Every installed plugin in order of name. None is imported."""
     return [_plugin_of(point) for point in _points(GROUP, manager)]
 
 
 def _plugin_of(point: metadata.EntryPoint) -> Plugin:
-    """An entry point as a plugin that is not loaded; a broken one where its name cannot be a plugin's."""
+    """Convert an entry point to a plugin that is not loaded; it is broken if its name is invalid."""
     from bench_core.plugins.catalogue import Plugin
     from bench_core.plugins.distributions import code_of
 
@@ -140,7 +140,7 @@ def _plugin_of(point: metadata.EntryPoint) -> Plugin:
 def candidates(
     extra: Iterable[tuple[str, object]] = (), points: Iterable[metadata.EntryPoint] = ()
 ) -> Iterator[tuple[Plugin, Callable[[], object]]]:
-    """The built-ins, the plugins of entry points, and extra ones, each with what gives its module."""
+    """The built-ins, the plugins of entry points, and extra ones, each with a function that returns its module."""
     from bench_core import __version__
     from bench_core.plugins.catalogue import BUILT_IN, CORE, Plugin
     from bench_core.plugins.distributions import code_of
@@ -156,13 +156,13 @@ def candidates(
 
 @lru_cache(maxsize=2)
 def _points(group: str, manager: pluggy.PluginManager) -> list[metadata.EntryPoint]:
-    """The installed entry points of a group, in order of name; found once for a manager, since it takes long."""
+    """The installed entry points of a group, in order of name; cached per manager, since finding them is slow."""
     points: Any = metadata.entry_points()  # of another type before Python 3.12; both can select
     return sorted(points.select(group=group), key=lambda point: str(point.name))
 
 
 def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
-    """Do a step of loading a plugin that has not failed; if it does, drop what it registered and keep the error."""
+    """Do one step of loading an intact plugin. If it fails, remove the plugin's objects and keep the error."""
     if registry.plugins[name].error:
         return
     error = attempt(step)
@@ -180,7 +180,7 @@ def _register(manager: pluggy.PluginManager, load: Callable[[], object], name: s
         raise ContractError(f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}")
     if built_for != CONTRACT_VERSION:
         raise ContractError(f"it was built for contract {built_for!r}; this is contract {CONTRACT_VERSION}")
-    hash(module)  # the manager keeps plugins in sets: one that has no hash fails here, alone
+    hash(module)  # the manager keeps plugins in sets: an unhashable one must fail here, without affecting others
     manager.register(module, name=name)
     _call_hook(manager, "bench_add_hookspecs", name, manager=manager)
 
@@ -191,13 +191,13 @@ def unregister(manager: pluggy.PluginManager, name: str) -> None:
 
 
 def _call_registrars(registry: Registry, name: str) -> None:
-    """Let a plugin that the manager has register what it offers."""
+    """Call the registering hooks of a plugin that the manager has."""
     for hook, register in registry.registrars(name).items():
         _call_hook(registry.manager, hook, name, register=register)
 
 
 def _call_hook(manager: pluggy.PluginManager, hook: str, name: str, /, **arguments: object) -> None:
-    """Call a hook as one plugin alone implements it."""
+    """Call one plugin's implementation of a hook."""
     others = [plugin for other, plugin in manager.list_name_plugin() if other != name and plugin is not None]
     manager.subset_hook_caller(hook, others)(**arguments)
 
@@ -213,15 +213,15 @@ def hooks_of(manager: pluggy.PluginManager, plugin: str) -> dict[str, bool | Non
 
 
 def check_hooks(manager: pluggy.PluginManager, plugin: str, hooks: Mapping[str, bool | None] | None = None) -> None:
-    """Refuse a function that looks like a hook and is none: it would be ignored in silence.
+    """Refuse functions that are named like hooks but are none, since they would be ignored silently.
 
     Args:
-        manager: knows the hooks.
-        plugin: a plugin that is registered there.
-        hooks: its hooks where it is not registered, as `hooks_of` gives them.
+        manager: has the hook specs.
+        plugin: a registered plugin.
+        hooks: its hooks, from `hooks_of`, if it is not registered.
 
     Raises:
-        ContractError: the nearest hook is named.
+        ContractError: a function is no hook; the nearest hook is named.
     """
     known = [name for name, hook in vars(manager.hook).items() if hook.spec is not None]
     for name, optional in (hooks_of(manager, plugin) if hooks is None else hooks).items():
@@ -232,6 +232,6 @@ def check_hooks(manager: pluggy.PluginManager, plugin: str, hooks: Mapping[str, 
 
 
 def one_line(error: BaseException) -> str:
-    """An error with its type, but for a `ProbeError`, whose message has that of the plugin's own error."""
+    """An error in one line, with its type. A `ProbeError` names the type of the plugin's error in its message."""
     text = " ".join(str(error).split())
     return text if isinstance(error, ProbeError) else f"{type(error).__name__}: {text}".removesuffix(": ")

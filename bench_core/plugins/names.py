@@ -1,7 +1,7 @@
-"""Names that plugins add to ``bench_core``: what their users import from there, such as `bench_core.load_policy`.
+"""Names that plugins add to ``bench_core`` for users, such as `bench_core.load_policy`.
 
-A distribution adds one by an entry point of the group ``budgetbench.names``. The core's own names come first, and what
-the core and plugins themselves use is imported from where it is.
+A distribution adds one by an entry point of the group ``budgetbench.names``. The core's own names take precedence. The
+core and plugins do not use added names: they import the objects from the modules that define them.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ NAMES = "budgetbench.names"
 
 
 def added_name(name: str) -> Any:
-    """What an installed plugin adds under a name; its plugin is imported now.
+    """Return the object that an installed plugin adds under a name; the plugin is imported now.
 
     Raises:
-        AttributeError: none does, or several do.
+        AttributeError: no plugin adds the name, or several do.
     """
     matches = list(metadata.entry_points(group=NAMES, name=name))
     if len(matches) > 1:

@@ -1,7 +1,7 @@
-"""The probe: describes plugins that are not imported, and asks them about their methods.
+"""The probe describes plugins without importing them here, and asks them about their methods.
 
-Each plugin is imported in one restricted process of its own (`bench_core.plugins.probing`, `bench_sandbox`). What it
-answers is validated and kept in a folder until the plugin's code, or that of a distribution it requires, changes.
+Each plugin is imported in its own restricted process (`bench_core.plugins.probing`, `bench_sandbox`). Its answers are
+validated and cached on disk until the code of the plugin or of one of its requirements changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Probe", "Question", "probe_seconds"]
 
 Question = tuple[str, Mapping[str, Any], str]
-"""A method's name, its parameters, and what a message calls the place."""
+"""A method's name, its parameters, and the place in the suite for messages."""
 _ANSWERS: dict[str, Any] = {
     "build": list[Built | Refused],
     "inapplicable": list[Text | None],
@@ -43,7 +43,7 @@ _MOST_TEXT, _MOST_ASKED, _MOST_KEPT = 2**22, 1000, 20_000
 
 
 def probe_seconds() -> float:
-    """Seconds that a plugin may take to be imported, and for an answer: ``BUDGETBENCH_PROBE_SECONDS``, or 60."""
+    """Time limit for importing a plugin, and for each answer: ``BUDGETBENCH_PROBE_SECONDS``, or 60."""
     try:
         return max(0.1, float(os.environ.get("BUDGETBENCH_PROBE_SECONDS", "")))
     except ValueError:
@@ -51,11 +51,11 @@ def probe_seconds() -> float:
 
 
 class Probe:
-    """Processes are started when they are needed, one for each plugin; to be closed.
+    """Starts one process per plugin when it is needed. Close it after use.
 
     Args:
-        cache: answers are kept in its folder ``descriptions``; where that cannot be written, nothing is kept.
-        closed: what plugins must not read.
+        cache: answers are cached in its folder ``descriptions``, if that can be written.
+        closed: paths that plugins must not read.
     """
 
     def __init__(self, cache: Path, closed: Iterable[Path] = ()) -> None:
@@ -66,14 +66,14 @@ class Probe:
         self._distributions = Distributions()
 
     def close(self) -> None:
-        """End the processes; they are started anew when something is asked."""
+        """End the processes. The next question starts them again."""
         self._processes.clear()
         if self._server is not None:
             self._server.close()
             self._server = None
 
     def describe(self, plugin: Plugin) -> PluginDescription:
-        """What a plugin offers: the description that is kept, or a new one.
+        """Describe a plugin, from the cache or anew.
 
         Raises:
             ProbeError: it cannot be imported, or its description is invalid.
@@ -93,19 +93,20 @@ class Probe:
     def ask(
         self, plugin: Plugin, what: str, questions: Sequence[Question], facts: DataFacts | None = None
     ) -> list[Any]:
-        """What a plugin answers about its methods: answers that are kept, and the others as it gives them now.
+        """Ask a plugin about its methods. Cached answers are used; only new questions go to its process.
 
         Args:
             plugin: the plugin.
             what: ``build``, or one of `QUESTIONS`.
-            questions: about methods with parameters.
-            facts: of the data set that is asked about, but for ``build``.
+            questions: methods with parameters.
+            facts: the facts of the data set in question; None for ``build``.
 
         Returns:
-            For ``build`` a `Built` for each or a `RequestError` that says why not; else the answer or None.
+            One answer per question. For ``build``, a `Built`, or a `RequestError` with the reason of the refusal; else
+            the method's answer or None.
 
         Raises:
-            ProbeError: it does not answer, or its answers are invalid.
+            ProbeError: the plugin does not answer, or its answers are invalid.
         """
         known, table = self._known(plugin), facts and facts.as_plain()
         about = _key(what, table)
@@ -118,14 +119,14 @@ class Probe:
             values = {"what": what, "facts": table, "questions": [asked[key] for key in part]}
             answers = self._call(plugin, "build" if what == "build" else "ask", values).get("answers")
             if not isinstance(answers, list) or len(answers) != len(part):
-                raise ProbeError("it did not answer what it was asked")
+                raise ProbeError("it did not give one answer per question")
             new |= zip(part, answers, strict=True)
         every = known | new
         try:
             validated = _validated(_ANSWERS[what], _json([every[key] for key in keys]))
         except ValueError as error:
             raise ProbeError(str(error)) from None
-        # A refusal names a place in a suite, which the key does not hold.
+        # Refusals are not cached: they name a place in a suite, which is not part of the key.
         lasting = {key: answer for key, answer in new.items() if not (isinstance(answer, dict) and "refused" in answer)}
         if lasting:
             self._keep(plugin, lasting)
@@ -135,7 +136,7 @@ class Probe:
         ]
 
     def _call(self, plugin: Plugin, call: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Call a method of `bench_core.plugins.probing.Probing` in the plugin's process; what it returned, unchecked.
+        """Call a method of `bench_core.plugins.probing.Probing` in the plugin's process; return its unchecked answer.
 
         Raises:
             ProbeError: it does not answer; the message says why.
@@ -151,17 +152,17 @@ class Probe:
             if ended is not None:
                 ended.end()
             if isinstance(error, StoppedError) and not is_new and error.kind not in ("time", "malformed"):
-                return self._call(plugin, call, values)  # it was killed since it was last asked
+                return self._call(plugin, call, values)  # the process was killed after its last answer
             kind = f"{error.type}: " if isinstance(error, CallError) else ""
             raise ProbeError(_line(f"{kind}{error}").removesuffix(":")) from None
 
     def _start(self, plugin: Plugin) -> Process:
-        """A process that imports a plugin with its first call."""
+        """Start a process that imports a plugin at its first call."""
         from bench_sandbox import Server, importable, readable
 
         if self._server is None:
             self._server = Server(["numpy", "pydantic"], "bench_core.plugins.probing:prepare")
-        # The core is not always where modules are imported from: it may be in the working directory.
+        # The core may be importable only from the working directory.
         needed = [*importable(), _CORE, *([plugin.folder] if plugin.folder else [])]
         self._processes[plugin.name] = self._server.start(
             "bench_core.plugins.probing:Probing",
@@ -172,7 +173,7 @@ class Probe:
         return self._processes[plugin.name]
 
     def _known(self, plugin: Plugin) -> dict[str, Any]:
-        """What is kept of a plugin as its code is now; nothing where the file is damaged."""
+        """Cached answers for the current code of a plugin; none if the file is damaged."""
         if plugin.name not in self._answers:
             self._answers[plugin.name] = {}
             with suppress(OSError, ValueError, KeyError), open_file(self._path(plugin)) as file:
@@ -182,7 +183,7 @@ class Probe:
         return self._answers[plugin.name]
 
     def _keep(self, plugin: Plugin, new: Mapping[str, Any]) -> None:
-        """Keep answers of a plugin; in its file, too, where its code can be found and the disk takes it."""
+        """Cache answers of a plugin; also on disk, if its code can be found and the file can be written."""
         known = self._known(plugin)
         known |= new
         if plugin.source:
@@ -194,7 +195,7 @@ class Probe:
         return self._folder / f"{_key(sys.prefix, plugin.name, plugin.module)[:24]}.json"
 
     def _state(self, plugin: Plugin) -> str:
-        """A hash of all that decides what a plugin answers: the core, Python, its code and what it requires."""
+        """A hash of everything that a plugin's answers depend on: the core, Python, its code and its requirements."""
         known = self._distributions
         required = known.required([CORE, plugin.distribution], without=known.core() - {CORE})
         own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source]
@@ -209,10 +210,10 @@ def _adapter(kind: Any) -> Any:
 
 
 def _validated(kind: Any, text: str) -> Any:
-    """JSON as a value of some type.
+    """Parse and validate JSON as a type.
 
     Raises:
-        ValueError: it is invalid; one line that says where.
+        ValueError: it is invalid; the message is one line that names the location.
     """
     from pydantic import ValidationError
 
@@ -228,7 +229,7 @@ def _json(value: Any) -> str:
 
 
 def _line(text: str) -> str:
-    """Untrusted text as one line that is not too long."""
+    """Make untrusted text a single line of limited length."""
     return without_control_characters(" ".join(text[:20_000].split()))[:2000]
 
 

@@ -1,6 +1,6 @@
-"""The probe's restricted process: it imports one plugin, describes it, and answers questions about its methods.
+"""The code in the probe's restricted process: it imports one plugin, describes it, and answers questions about methods.
 
-All of this runs beside untrusted code. Whatever it answers is validated by `bench_core.plugins.probe`.
+It runs in the same process as untrusted code. `bench_core.plugins.probe` validates all answers.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _Answer = tuple[dict[str, Any], dict[str, Any]]
 
 
 def prepare() -> None:
-    """Import what plugins need of the core, once, before processes are forked for them."""
+    """Import the core's modules that plugins need, once, before processes are forked."""
     load_registry(entry_points=False)
 
 
 class Probing:
-    """One plugin, imported here.
+    """One plugin, imported in this process.
 
     Args:
-        settings: ``name`` of the plugin and ``module``, what its entry point names.
+        settings: the plugin's ``name``, and the ``module`` that its entry point names.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ class Probing:
         self._instances: dict[tuple[str, str], Any] = {}
 
     def describe(self, values: Mapping[str, Any], arrays: object) -> _Answer:
-        """What the plugin offers, as a `PluginDescription`."""
+        """Describe the plugin; the answer has the form of a `PluginDescription`."""
         registry = self._registry
         things = {kind: getattr(registry, kind).items() for kind in ("datasets", "cost_schemes", "metrics")}
         return {
@@ -61,13 +61,13 @@ class Probing:
         }, {}
 
     def build(self, values: Mapping[str, Any], arrays: object) -> _Answer:
-        """``questions`` (name, parameters, what a message calls the place) → a `Built` or `Refused` for each."""
+        """Build methods: ``questions`` (name, parameters, place for messages) → a `Built` or `Refused` for each."""
         return {"answers": [self._built(*question) for question in values["questions"]]}, {}
 
     def ask(self, values: Mapping[str, Any], arrays: object) -> _Answer:
-        """What methods answer about a data set to ``what``, one of `QUESTIONS`; None where one fails.
+        """Ask methods the question ``what``, one of `QUESTIONS`, about a data set; None for a method that fails.
 
-        ``questions`` are as for `build`, ``facts`` those of the data set.
+        ``questions`` are as for `build`; ``facts`` are the facts of the data set.
         """
         facts = DataFacts.from_plain(values["facts"])
         return {"answers": [self._answer(values["what"], facts, *question) for question in values["questions"]]}, {}
@@ -104,7 +104,7 @@ def _limits(method: Any) -> dict[str, Any]:
 
 
 def _registrations(manager: pluggy.PluginManager) -> dict[str, list[tuple[str, ...]]]:
-    """Hook of another plugin → the texts that the only plugin registers there, where it does nothing else."""
+    """Hook of another plugin → the texts that this plugin registers there, for hooks that only register texts."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for hook in vars(manager.hook).values():
         for impl in hook.get_hookimpls() if hook.spec is None else ():

@@ -1,6 +1,6 @@
 """The registry: everything that the loaded plugins offer, by name.
 
-Two plugins that claim one name are an error that names both, raised when that name is asked for.
+If two plugins claim a name, requesting it raises an error that names both.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Registry:
     """Everything the loaded plugins offer, by name.
 
     Attributes:
-        manager: the one plugin manager, for hooks that are called later.
-        plugins: every plugin found, broken ones too, in order of name, built-ins first.
+        manager: the plugin manager, for hooks that are called later.
+        plugins: every installed plugin, broken ones too, in order of name, built-ins first.
         datasets, cost_schemes, methods: classes by name.
-        metrics: metrics by name (``ndcg@k`` stands for every k).
+        metrics: metrics by name (``ndcg@k`` for every k).
         sections: sections of suite files by key.
-        executors: executors by name, those of plugins.
+        executors: executors of plugins by name.
     """
 
     def __init__(self, manager: pluggy.PluginManager) -> None:
@@ -60,7 +60,7 @@ class Registry:
         """A data source by name.
 
         Raises:
-            RequestError: unknown (the nearest name and any broken plugin are named), or claimed twice.
+            RequestError: the name is unknown (the message names the nearest one and broken plugins), or claimed twice.
         """
         return self._get(self.datasets, name, where)
 
@@ -71,19 +71,19 @@ class Registry:
     def method(self, name: str, where: str = "") -> type[Method]:
         """A method by name; raises like `dataset`.
 
-        Where its plugin is not imported, a `MethodDescription` stands for the class.
+        If its plugin is not imported, it is a `MethodDescription` instead of the class.
         """
         return self._get(self.methods, name, where)
 
     def build_methods(self, requests: Sequence[tuple[str, Mapping[str, Any], str]]) -> list[Any]:
-        """Methods with parameters, all at once.
+        """Build methods with parameters, all at once.
 
         Args:
-            requests: name, parameters as TOML gave them, and what a message calls the place.
+            requests: name, parameters as read from TOML, and the place for messages.
 
         Returns:
-            An instance for each, a `ConfiguredMethod` where the plugin is not imported, or the `RequestError` that says
-            why it cannot be.
+            For each an instance, or a `ConfiguredMethod` if the plugin is not imported, or a `RequestError` with the
+            reason of the refusal.
         """
         return [attempt(partial(self._built, *request)) for request in requests]
 
@@ -91,30 +91,30 @@ class Registry:
         return build(self.method(name, where), parameters, where)
 
     def build_method(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
-        """A method with parameters, as `build_methods`; raises as `dataset` and `bench_core.build`."""
+        """Build one method with parameters, as `build_methods`; raises as `dataset` and `bench_core.build`."""
         (built,) = self.build_methods([(name, parameters, where)])
         if isinstance(built, BaseException):
             raise built
         return built
 
     def ask_methods(self, what: str, asked: Sequence[tuple[Any, DataFacts]]) -> list[Any]:
-        """What methods answer about data sets, all at once.
+        """Ask methods about data sets, all at once.
 
         Args:
             what: ``inapplicable`` or ``memory_needed``.
             asked: methods with parameters, and facts.
 
         Returns:
-            The answers; None where there is none, or where asking failed.
+            The answers; None if a method has no answer or failed.
         """
         answers = [attempt(partial(getattr(method, what), facts)) for method, facts in asked]
         return [None if isinstance(answer, BaseException) else answer for answer in answers]
 
     def fetch_sections(self, keys: Sequence[str]) -> None:
-        """Import the plugins that own some top-level keys of a suite file, where they are not imported."""
+        """Import the plugins that own these top-level keys of a suite file, if they are not imported."""
 
     def close(self) -> None:
-        """End the processes in which plugins are asked; they are started anew when they are needed."""
+        """End the processes in which plugins are asked. They are started again when needed."""
 
     def metric(self, name: str, where: str = "") -> Metric:
         """A metric by name, ``ndcg@5`` from ``ndcg@k``; raises like `dataset`."""
@@ -139,7 +139,7 @@ class Registry:
         return name if name in self.metrics else f"{name.partition('@')[0]}@k"
 
     def conflicts(self) -> list[str]:
-        """A sentence for every name that several plugins claim."""
+        """An error message for every name that several plugins claim."""
         return [catalogue.conflict(name) for catalogue in self._catalogues() for name in catalogue.claims]
 
     def _get(self, catalogue: Catalogue[T], name: str, where: str) -> T:
@@ -152,11 +152,11 @@ class Registry:
         raise RequestError(f"{prefix}there is no {catalogue.kind} {name!r}; {hint}{self._broken()}")
 
     def _broken(self) -> str:
-        """What to add to a message about a name that is missing: it may be in a plugin that did not load."""
+        """The end of a message about an unknown name: plugins that could not be loaded, which may have it."""
         return "".join(f"; plugin {p.name!r} could not be loaded ({p.error})" for p in self.broken)
 
     def registrars(self, plugin: str) -> dict[str, Callable[..., None]]:
-        """Hook → the ``register`` that a plugin is given by it."""
+        """Hook → the ``register`` function that it passes to a plugin."""
         return {
             "bench_register_datasets": partial(self.datasets.add_class, plugin),
             "bench_register_cost_schemes": partial(self.cost_schemes.add_class, plugin),
@@ -167,14 +167,14 @@ class Registry:
         }
 
     def with_own_name(self, plugin: Plugin) -> Plugin:
-        """The plugin; where another has its name, under a name of its own and with an error."""
+        """Return the plugin; if its name is taken, return it with another name and an error."""
         if plugin.name not in self.plugins:
             return plugin
         error = f"the plugin name {plugin.name!r} is already taken by {self.plugins[plugin.name].distribution!r}"
         return replace(plugin, name=f"{plugin.name} ({plugin.distribution})", error=error)
 
     def drop(self, plugin: str, error: str) -> None:
-        """Keep a plugin as broken, and forget what it registered before it failed."""
+        """Mark a plugin as broken, and remove everything that it registered."""
         for catalogue in self._catalogues():
             catalogue.drop(plugin)
         self.plugins[plugin] = replace(self.plugins[plugin], error=error)

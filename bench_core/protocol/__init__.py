@@ -1,1 +1,1 @@
-"""What makes a trial fair: split, encode, shuffle, audit."""
+"""The steps that make a trial fair: split, encode, shuffle, audit, bill."""

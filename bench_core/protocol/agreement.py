@@ -1,13 +1,13 @@
-"""When two decisions on the same rows are the same: all that a metric may read exactly, the rest up to rounding.
+"""Comparison of two decisions on the same rows: exact for everything that metrics depend on, else up to rounding.
 
-Real numbers may differ by rounding, because threads may add in another order. Rounding must not be a channel: what
-fits below it could tell rows apart. So what becomes of the numbers is compared exactly as well: the label, whether
-the answer is conclusive, and, where rows are ranked, the order within a query. And the rounding that is granted does
-not grow with what a policy says: it is absolute for probabilities; for a score it goes by the spread of the target,
-or is four units in the last place of the score itself.
+Real numbers may differ by rounding, because threads may add in another order. A policy must not use differences within
+the rounding to pass on information about rows. So the results that follow from the numbers are compared exactly: the
+label, whether the answer is conclusive, and, for ranked rows, the order within a query. A policy cannot enlarge the
+tolerance: it is absolute for probabilities; for a score it is relative to the spread of the target, or four units in
+the last place of the score.
 
-What remains: a metric that reads anything finer than these (the order of scores where nothing is ranked, unless the
-metric says ``order``) could be reached by differences below 1e-9 of the target's spread.
+One gap remains: a metric that depends on finer differences (such as the order of scores in a task without ranking,
+unless the metric declares ``order``) can be affected by differences below 1e-9 of the target's spread.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _LAST_PLACES = 4
 
 @dataclass(frozen=True)
 class Agreement:
-    """What is compared exactly, and how much rounding is granted.
+    """Which properties are compared exactly, and how much rounding is allowed.
 
     Attributes:
         threshold: confidence threshold p̂, or None when nothing is refused.
-        ranked: whether the order of the scores counts (of the second class's probabilities when there are two
-            classes and no scores).
+        ranked: whether the order of the scores is compared (for two classes without scores, the order of the second
+            class's probabilities).
         scale: spread of the target, in its unit: a score may differ by 1e-9 of it.
     """
 
@@ -74,7 +74,7 @@ class Agreement:
         return changed
 
     def _changed_answers(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Rows of two probability tables with another label, on the other side of p̂, or off by more than rounding."""
+        """Rows whose label changed, which crossed p̂, or whose probabilities differ by more than rounding."""
         changed = np.asarray(~(np.abs(a - b) <= _TOLERANCE).all(axis=1), dtype=np.bool_)
         changed |= a.argmax(axis=1) != b.argmax(axis=1)
         if self.threshold is not None:
@@ -89,7 +89,7 @@ class Agreement:
 
 
 def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:
-    """What ranking metrics sort by (`bench_core.contract.metric`)."""
+    """The values that ranking metrics sort by (`bench_core.contract.metric`)."""
     if decisions.score is not None:
         return np.asarray(decisions.score)
     table = decisions.probabilities
@@ -97,7 +97,7 @@ def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:
 
 
 def _below(score: NDArray[np.float64], query: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many rows of its query are scored lower than each row; equal scores have equal numbers."""
+    """For each row, the number of rows of its query with a lower score; equal scores get equal numbers."""
     order = np.lexsort((score, query))
     ids, values = query[order], score[order]
     place = np.arange(len(order))

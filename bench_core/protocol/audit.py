@@ -1,50 +1,51 @@
 """The audit: proof by substitution that a policy read nothing it had not acquired.
 
-When all policies have decided, every value that one did not declare as acquired is replaced by a value of the same
-feature from the training part (`bench_core.protocol.substitutes`), and it decides again, in two rounds or more. An
-honest policy cannot notice. The audit's randomness is secret: its seed comes from the operating system after the last
-decision and is kept in the record of a failed audit only, so that it can be repeated (``bench run --audit-seed``).
-Every round of every policy has its own order, its own substitutes, and its own quarter of the rows that stand in the
-batch twice, with other substitutes each time; queries have other ids.
+When all policies have decided, the audit replaces every value that a policy did not declare as acquired by a value of
+the same feature from the training part (`bench_core.protocol.substitutes`). The policy then decides again, in two
+rounds or more. The answers of an honest policy do not change. The audit's randomness is secret: its seed comes from the
+operating system after the last decision. Only the record of a failed audit keeps it, so that the audit can be repeated
+(``bench run --audit-seed``). Every round of every policy has its own order of rows and its own substitutes. A quarter
+of the rows, drawn anew in each round, is in the batch twice, with different substitutes. Queries get new ids.
 
-What it proves: the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
-tell (`bench_core.protocol.agreement`). A substitute is drawn without regard to the row that it is put in, so nothing
-that is shown tells anything of a row's unpaid values, and nothing can be undone. Who has to repeat answers that depend
-on them can only guess:
+The audit proves that the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
+distinguish decisions (`bench_core.protocol.agreement`). A substitute is drawn independently of the row that it is put
+in. So the shown values contain no information about a row's unpaid values, and a substitution cannot be undone. A
+policy whose answers depend on unpaid values can only guess:
 
-- Where a share s of the training values leads to the same answer on a row, the substitute goes unnoticed there with
-  probability s in each draw. Draws are independent: over n such rows and R rounds that makes s ** (n R), and less
-  because some rows are drawn for twice in a round.
-- So a feature of two levels, with shares p and 1 - p, that decides the answer on n rows, which have these shares too,
+- If a share s of the training values leads to the same answer on a row, the substitute goes unnoticed there with
+  probability s in each draw. Draws are independent: over n such rows and R rounds the probability is s ** (n R), or
+  less, because some rows get two substitutes in a round.
+- Consider a feature of two levels, with shares p and 1 - p, that decides the answer on n rows with the same shares. It
   is read unnoticed with probability 2 ** (-n R H(p)), where H is the entropy in bits. For R = 2 and p = 1/2 that is
   1/16 on two rows and 1e-12 on twenty; for p = 0.99 it is 1e-12 on 250 rows.
-- A witness that knows rows again in a later round, by their paid values, can repeat what it guessed in the first. Then
-  it is R = 1, whatever the number of rounds.
+- A witness that recognises rows in a later round, by their paid values, can repeat its guess from the first round. Then
+  R is 1, whatever the number of rounds.
 
-Who is asked again is the *witness*: in a trial that is isolated (`bench_core.run.execute.isolated`), a copy of the
-policy in another process, made before the policy saw the rows and asked when the process that saw them is gone. It has
-nothing to repeat first answers from. Without isolation the policy itself is asked, in its judge's own process; it can
-remember, and reach around its arguments: to labels and prices (frames, modules, the garbage collector), to memory
-(``ctypes``), to files and the network. Such a record says so, and is not published.
+The second answers come from the *witness*. In an isolated trial (`bench_core.run.execute.isolated`) the witness is a
+copy of the policy in another process. The copy is made before the policy sees the rows, and it is asked after the
+process that saw them has ended. So the witness does not know the first answers. Without isolation the policy itself is
+asked, in the judge's process. There it can remember its answers and bypass its arguments: read labels and prices
+(through frames, modules, the garbage collector), memory (``ctypes``), files and the network. The record of such a trial
+says that it was not isolated, and is not published.
 
-What the audit does not prove:
+The audit does not prove:
 
-- that a method does not know the data. A public data set can be shipped with a plugin, test rows, labels and split, or
-  be found in an installed library; the order that rows are shown in follows from the seed.
-- anything about rows that were not decided on, or values that no substitute changed: a feature that has one value in
-  the whole data set, or a dependence that none of the rounds' substitutes showed, as on a few rows may happen.
-- that the policies of a family know nothing of each other's purchases: one witness answers for all of them, the
-  cheapest first. What a policy paid for is known there when one that costs as much or more is audited, if that one
-  knows the row again.
-- that nothing passes between two processes by what the system counts: numbers of processes, times at which files were
-  read, how fast they can be read because they were read before, room on the disk, load. These are narrow, and noisy.
-- that a plugin's code leaves the process alone that its methods are forked from. It has seen no data, but it can change
-  what its forks do, and what they report of themselves; not what they are asked, and not what is made of their answers.
-- that a plugin leaves the judge alone which the judge imports: one whose data sets, prices or metrics the suite uses,
-  that has commands, or that has other hooks and no methods. A plugin of methods is imported in processes of its own
-  only; what it says there of its methods' names, parameters and limits is checked in form, not in truth.
-- where the kernel has no Landlock or no seccomp (Linux before 5.13; other systems): that a method did not read files of
-  the same user (the cache of data, the store), leave something for a later process, or use the network.
+- that a method does not know the data. A plugin can contain a public data set with its test rows, labels and split, or
+  find it in an installed library. The order in which rows are shown follows from the seed.
+- anything about rows that were not decided on, or values that no substitute changed: a feature with a single value in
+  the data set, or a dependence that the substitutes did not reveal in any round, as can happen with few rows.
+- that the policies of a family know nothing of each other's purchases. One witness answers for all of them, the
+  cheapest first. When it answers for a policy, it has seen what cheaper policies paid for, and may recognise the row.
+- that no information passes between two processes through counters of the system: numbers of processes, access times of
+  files, whether files are in the page cache, free disk space, load. These channels are narrow and noisy.
+- that a plugin's code does not manipulate the process that its methods are forked from. This process has seen no data,
+  but it can change what its forks do and report. It cannot change what they are asked, nor how answers are processed.
+- that a plugin which the judge imports does not manipulate it. The judge imports plugins whose data sets, prices
+  or metrics the suite uses, plugins with commands, and plugins that have other hooks and no methods. A plugin with
+  methods only is imported in its own processes. The names, parameters and limits that it reports are checked for
+  their form, not for their truth.
+- without Landlock or seccomp in the kernel (Linux before 5.13; other systems): that a method did not read files of
+  the same user (the cache of data, the store), leave data for a later process, or use the network.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ from bench_core.protocol.substitutes import Substitutes
 __all__ = ["Auditor", "copied", "restored"]
 
 _TWICE = 4
-"""One row in so many stands in an audit's batch a second time."""
+"""One of this many rows is in an audit's batch twice."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class _Batch:
     """One round's rows: in a random order, some of them twice.
 
     Attributes:
-        source: int64 (places,): the row that stands at each place.
-        X: float64 (places, columns): the values that the rows have.
+        source: int64 (places,): the row at each place.
+        X: float64 (places, columns): the true values of the rows.
         sizes, query: item sizes and query ids in that order, or None.
     """
 
@@ -86,7 +87,7 @@ class _Batch:
     query: NDArray[np.int64] | None
 
     def once(self, preferred: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """One place of every row, ascending: a preferred one (a place of such a query) where there is one."""
+        """One place of every row, ascending. Preferred places, or all places of their queries, are chosen first."""
         if self.query is not None:
             preferred = np.isin(self.query, self.query[preferred])
         places = np.argsort(~preferred, kind="stable")
@@ -101,12 +102,12 @@ class _Batch:
 
 @dataclass(frozen=True)
 class Auditor:
-    """Audits policies on the rows that they have decided on; made when all have decided.
+    """Audits policies on the rows that they decided on. It is made after all policies have decided.
 
     Attributes:
         rows: the rows decided on.
         feature_of_column: int64 (columns,), ascending.
-        agreement: when two answers are the same.
+        agreement: compares two answers.
         rounds: how many substitutions, each one ``decide`` per policy.
     """
 
@@ -127,15 +128,15 @@ class Auditor:
         rounds: int = 2,
         agreement: Agreement | None = None,
     ) -> Auditor:
-        """Seed the audit, and draw what it substitutes.
+        """Seed the audit and draw substitutes.
 
         Args:
             rows: the rows that were decided on.
             feature_of_column: int64 (columns,), ascending.
             train: float64 (m, columns), m > 0: the training part, from which substitutes are drawn.
-            seed: of all random choices. Policies must not know it.
+            seed: the seed of all random choices. Policies must not know it.
             rounds: how many substitutions, each one ``decide`` per policy.
-            agreement: when two answers are the same; by default nothing is refused and nothing ranked.
+            agreement: compares two answers; the default has no threshold and no ranking.
         """
         rng = np.random.default_rng(seed)
         places = len(rows) + len(rows) // _TWICE if rounds else 0
@@ -148,10 +149,10 @@ class Auditor:
         """Substitute and decide again, once per round; every round has its own order, repeated rows and substitutes.
 
         Args:
-            policy: what decided.
-            decisions: what it decided on the rows as they are, in their order.
-            feature_names: for the message.
-            name: what the message calls the policy.
+            policy: the policy that answers the audit.
+            decisions: its decisions on the true rows, in their order.
+            feature_names: names for the message.
+            name: the policy's name in the message.
 
         Raises:
             AuditError: the decisions changed; the message names the feature and the number of rows.
@@ -169,13 +170,13 @@ class Auditor:
     def _batch(self, policy: Policy) -> _Batch:
         """A round's rows."""
         rows, bits = self.rows, self._rng.bit_generator
-        # Without query ids all rows are one query: a row that stood in it twice would change it.
+        # Without query ids all rows are one query, which a repeated row would change.
         alone = policy.decision_scope == "query" and rows.query is None
         twice = np.zeros(0, dtype=np.int64) if alone else _repeated(rows, self._rng)
         both = np.concatenate([np.arange(len(rows)), twice])
         query = rows.query
         if query is not None:
-            # A query that is there twice is two queries.
+            # A repeated query becomes a second query.
             query = np.concatenate([query, query[twice] + (query.max(initial=0) - query.min(initial=0) + 1)])
         order, ids = shuffled(bits, len(both), query)
         source = both[order]
@@ -189,10 +190,10 @@ class Auditor:
 
         Args:
             X: float64, in the batch's order.
-            first: what it decided, in the batch's order.
+            first: its decisions on the true values, in the batch's order.
 
         Raises:
-            AuditError: the policy failed, or gave what are no decisions on these rows.
+            AuditError: the policy failed or gave invalid decisions.
         """
         try:
             answer = policy.decide(Rows(locked(X), batch.sizes, batch.query))
@@ -216,7 +217,7 @@ class Auditor:
         feature_names: tuple[str, ...],
         name: str,
     ) -> str:
-        """Find the features at fault by substituting each alone, where every row stands once."""
+        """Find the features at fault: substitute each separately, with every row once."""
         rows, places = len(self.rows), batch.once(changed)
         batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
         moved = int(self._changed(policy, batch.X, batch, first, name).sum())
@@ -259,7 +260,7 @@ def copied(policies: Sequence[Policy]) -> bytes:
     """Policies as bytes, for the process that answers the audit.
 
     Raises:
-        ContractError: one does not survive pickling.
+        ContractError: a policy cannot be pickled.
     """
     try:
         return pickle.dumps(list(policies), protocol=5)
@@ -268,7 +269,7 @@ def copied(policies: Sequence[Policy]) -> bytes:
 
 
 def restored(data: bytes | memoryview) -> list[Policy]:
-    """Policies from what `copied` gave; only where the method's own code may run.
+    """Restore policies from the bytes of `copied`. Call it only in processes where the method's code may run.
 
     Raises:
         ContractError: one does not survive pickling.
@@ -280,7 +281,7 @@ def restored(data: bytes | memoryview) -> list[Policy]:
 
 
 def _repeated(rows: Rows, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Random rows, or whole queries, one row in `_TWICE` at most."""
+    """Random rows, or complete queries: at most one of `_TWICE` rows."""
     most = len(rows) // _TWICE
     if rows.query is None:
         return rng.choice(len(rows), most, replace=False, shuffle=False)

@@ -1,4 +1,4 @@
-"""The bill: what the core charges for a policy's decisions, put together with the truth as an outcome to be judged."""
+"""The bill: the core charges a policy's decisions, and combines bills and true labels to an outcome for metrics."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def outcome_of(
     reference: Decisions | None = None,
     budget: float | None = None,
 ) -> Outcome:
-    """The outcome of decisions on a part: acquired features and base models run are charged, row by row.
+    """Charge the acquired features and the base models of each row, and return the outcome.
 
     Args:
-        decisions: of a policy, on the part's rows in their order.
+        decisions: a policy's decisions on the part's rows, in their order.
         part: labels, item sizes and query ids.
         costs: the prices.
         task: the data set's task.
         threshold: confidence threshold p̂, or None when nothing is refused.
-        full: float64 (rows,): what all features would cost, where that is known already.
+        full: float64 (rows,): the cost of all features; None computes it.
         reference: the family's reference decisions on the same rows, or None.
-        budget: what the policy promises not to exceed on any row, or None.
+        budget: the greatest cost of any row that the policy promises, or None.
     """
     bill = locked(costs.bill(decisions.acquired, part.sizes))
     full = locked(costs.total(len(part), part.sizes)) if full is None else full

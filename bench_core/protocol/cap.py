@@ -1,14 +1,14 @@
-"""Cut a policy at a cap: the most that a single row may cost, where a budget limits the mean over rows.
+"""Cut a policy at a cap, the greatest cost of a single row. (A budget, in contrast, limits the mean over rows.)
 
-A row is asked step by step, as in `replay`. A step whose features do not all fit under the cap is not bought, and the
-row ends. A policy with `Policy.decide_known` then answers from what is known. Any other answers with the mean of its
-answers over background rows that fill in the features it did not buy: the expectation of the answer, given what is
-known and features that are independent of it (the marginal expectation of Štrumbelj and Kononenko, Explaining
-prediction models and individual predictions with feature contributions, 2014, §3). Rows that stay under the cap are
-decided as without it.
+The policy is asked step by step, as in `replay`. If the features of a step do not all fit under the cap, none of them
+is bought, and the purchases for this row end. A policy with `Policy.decide_known` then answers from the known features.
+For any other policy, unknown features are filled in from background rows, and its answer is the mean over them. That
+is the expected answer given the known features, with the unknown ones independent of them (the marginal expectation of
+Štrumbelj and Kononenko, Explaining prediction models and individual predictions with feature contributions, 2014, §3).
+Rows that stay under the cap are decided as without it.
 
-A trial with caps (`cut_at_caps`) asks its policies before they decide on complete rows, lower caps first: a process
-that answers at a cap has seen no value of these rows that a policy of its family did not buy under this cap or a lower
+A trial with caps (`cut_at_caps`) asks its policies before they decide on complete rows, lower caps first. So a process
+that answers at a cap has seen only values of these rows that a policy of its family bought under this cap or a lower
 one.
 """
 
@@ -31,18 +31,18 @@ __all__ = ["Capped", "Cuts", "at_caps", "background_of", "cut_at_caps"]
 
 _FILLINGS = 32
 _MOST_VALUES = 4_000_000
-"""Values that a policy is shown at a time, when it answers several fillings at once."""
+"""The most values in one call when a policy answers for several background rows at once."""
 _SLACK = 1e-9
-"""A bill fits under a cap that it exceeds by this share of it: bills are sums of rounded prices."""
+"""A bill may exceed the cap by this share of it, since bills are sums of rounded prices."""
 _MOST_CUT = 32
-"""Policies of a family that are cut; of larger ones as many, evenly spaced."""
+"""The most policies of a family that are cut; a larger family is cut at this many, evenly spaced."""
 
 Cuts = Mapping[tuple[int, str], Mapping[int, NDArray[np.int64]]]
 """(policy, part) → cap → int64 (rows,): the class that a cut row gets; −1 for a row that stays under the cap."""
 
 
 def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
-    """Return background rows, each feature's values from different training rows, so that no training row is stored.
+    """Return background rows. Each feature's values come from different training rows, so no training row is stored.
 
     Args:
         X: float64 (rows, columns), encoded.
@@ -63,7 +63,7 @@ def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], 
 
 @dataclass(frozen=True, eq=False)
 class Capped(Policy):
-    """A policy of which no row costs more than a cap. Prices of base models do not count towards it.
+    """A policy whose rows cost at most a cap. Prices of base models do not count.
 
     Attributes:
         policy: the policy; it can be asked step by step and decides row by row.
@@ -87,7 +87,9 @@ class Capped(Policy):
     def __post_init__(self) -> None:
         if not can_be_asked(self.policy) or self.policy.decision_scope != "row":
             kind = type(self.policy).__name__
-            raise ContractError(f"a {kind} cannot be cut at a cap: it is not asked step by step, row by row")
+            raise ContractError(
+                f"a {kind} cannot be cut at a cap: it cannot be asked step by step, or decides by query"
+            )
 
     def decide(self, rows: Rows) -> Decisions:
         """Decide as the policy does; cut the rows that would cost more than the cap."""
@@ -151,7 +153,7 @@ class Capped(Policy):
             together = self.policy.decide(rows.take(np.tile(np.arange(len(rows)), len(fillings))).having(filled))
             for part in np.split(np.arange(len(filled)), len(fillings)):
                 answer = together.take(part)
-                # One after the other: a mean over an axis may be rounded by the number of rows.
+                # Added one by one: the rounding of a mean over an axis can depend on the number of rows.
                 for name in ("probabilities", "score", "evaluations", "evaluation_cost"):
                     value = getattr(answer, name)
                     total[name] = None if value is None else total.get(name, 0.0) + value / len(self.background)
@@ -164,9 +166,9 @@ def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Proble
     """Ask the policies that can be asked under each cap, and answer the rows that are cut.
 
     Args:
-        policies: a family's.
+        policies: the policies of a family.
         caps: ascending.
-        problem: prices, and the training part that stands for unknown values.
+        problem: has the prices, and the training part from which unknown values are filled in.
         shown: the parts as policies see them.
     """
     asked = [number for number, policy in enumerate(policies) if caps and can_be_asked(policy)]

@@ -1,4 +1,4 @@
-"""The empty policy: it buys nothing and says the same of every row. The core completes every family with it."""
+"""The empty policy: it buys nothing and gives every row the same answer. The core adds it to every family."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["empty_answer", "empty_outcome"]
 
 
 def empty_answer(problem: Problem) -> list[float]:
-    """What the training part says of a row of which nothing is known.
+    """Compute the answer for a row without known features from the training part.
 
     Returns:
         The frequency of each class; for regression and ranking one number, the mean of the target.
@@ -33,7 +33,7 @@ def empty_outcome(answer: Sequence[float], outcome: Outcome) -> Outcome:
 
     Args:
         answer: from `empty_answer`.
-        outcome: of any policy on a part: its labels, prices and threshold are used.
+        outcome: the outcome of any policy on a part; its labels, prices and threshold are used.
     """
     rows, features = outcome.decisions.acquired.shape
     nothing = locked(np.zeros(rows))

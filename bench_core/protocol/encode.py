@@ -1,8 +1,7 @@
-"""Encoding: from a data set's raw columns to the matrix a method sees, fitted on the training part only.
+"""Encoding: from a data set's raw columns to the matrix that methods get, fitted on the training part only.
 
-scikit-learn's `ColumnTransformer` puts the columns of one transformer beside each other; here every feature's columns
-follow those of the feature before it. The bits of a mean or median are part of what records depend on, and must not
-change with a library's version.
+This is not scikit-learn's `ColumnTransformer`, which groups columns by transformer: here columns are in the order of
+the features. And records depend on the last bits of means and medians, which must not change with a library's version.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ class Encoder:
     """A fitted encoding.
 
     Attributes:
-        feature_of_column: int64 (columns,): which feature each encoded column belongs to; ascending.
-        fill: float64 (features,): what stands in for a missing value (NaN leaves it missing).
+        feature_of_column: int64 (columns,): the feature of each encoded column, ascending.
+        fill: float64 (features,): the value that replaces missing values (NaN leaves them missing).
         shift, scale: float64 (features,): numeric columns become ``(x - shift) / scale``.
         levels: feature → its training categories, for one-hot features.
     """
@@ -63,9 +62,9 @@ def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> En
     Args:
         dataset: the data.
         train: row numbers of the training part.
-        encoding: ``ordinal``: impute (median; most frequent for categories), standardise numbers, categories
-            stay the integers they are. ``onehot``: the same, but categories become one column per training
-            category. ``impute``: impute only. ``raw``: nothing; missing values stay NaN.
+        encoding: ``ordinal``: impute (median; most frequent value for categories), standardise numbers, keep the
+            integers of categories. ``onehot``: the same, but a category becomes one column per level in the training
+            part. ``impute``: impute only. ``raw``: nothing; missing values stay NaN.
 
     Raises:
         RequestError: no such encoding.
@@ -83,10 +82,10 @@ def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> En
         if encoding in ("ordinal", "onehot"):
             part = np.where(np.isnan(part), fill, part)
             shift, scale = _moments(part)
-            # The mean of equal numbers can miss them by rounding: a constant column must become exactly 0.
+            # A constant column must become exactly 0, but the mean of equal numbers can be off by rounding.
             constant = (part == part[0]).all(axis=0)
             shift[constant], scale[constant] = part[0, constant], 1.0
-            scale[scale == 0] = 1.0  # a spread below what float64 can say
+            scale[scale == 0] = 1.0  # the spread is too small for float64
             shift[category], scale[category] = 0.0, 1.0
         if encoding == "onehot":
             levels = {int(j): np.unique(part[:, j]) for j in np.flatnonzero(category)}
@@ -95,7 +94,7 @@ def fit_encoder(dataset: Dataset, train: NDArray[np.int64], encoding: str) -> En
 
 
 def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation of each column, also where squares leave the range of float64."""
+    """Mean and standard deviation of each column, even if squares exceed the range of float64."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         mean, deviation = part.mean(axis=0), part.std(axis=0)
     extreme = np.flatnonzero(~np.isfinite(deviation) | (deviation == 0))
@@ -108,7 +107,7 @@ def _moments(part: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def _median(present: NDArray[np.float64]) -> float:
-    """Median of a column; the mean of two middle numbers may not leave the range of the column."""
+    """Median of a column. The mean of the two middle numbers is kept within their range."""
     last = len(present) - 1
     ordered = np.partition(present, sorted({0, last // 2, (last + 1) // 2, last}))
     with np.errstate(over="ignore"):
@@ -117,7 +116,7 @@ def _median(present: NDArray[np.float64]) -> float:
 
 
 def _fills(part: NDArray[np.float64], category: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Median of each number column, most frequent value of each category (the least among equals); 0 if all miss."""
+    """Median of each number column, most frequent value of each category (the least of ties); 0 without any value."""
     fill = np.zeros(part.shape[1])
     for j, column in enumerate(part.T):
         present = column[~np.isnan(column)]

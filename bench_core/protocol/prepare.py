@@ -1,4 +1,4 @@
-"""Preparing a trial: a data set is split, encoded and priced under a seed, and its rows put in an order."""
+"""Preparing a trial: split, encode and price a data set under a seed, and choose the order of its rows."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ D = TypeVar("D", bound=np.generic)
 
 @dataclass(frozen=True)
 class Shown:
-    """A part's rows as policies see them: in an order of the core's choosing, with query ids from 0.
+    """A part's rows as policies see them: in an order chosen by the core, with query ids from 0.
 
-    ``place``, int64 (rows,), says where each of the part's rows stands among them.
+    ``place``, int64 (rows,), is the position of each of the part's rows in this order.
     """
 
     rows: Rows
@@ -36,15 +36,15 @@ class Shown:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A data set split, encoded and priced: what all methods of one seed share. Its arrays are read-only.
+    """A split, encoded and priced data set, shared by all methods of one seed. Its arrays are read-only.
 
     Attributes:
-        problem: what methods are given (threshold and threads are set per trial).
+        problem: the problem that methods get (threshold and threads are set per trial).
         test: the test part.
         split: row numbers of the parts.
         audit_rounds: substitutions per policy.
         shown: ``validation`` and ``test`` as policies see them.
-        sums: checksums of the arrays that plugins are handed, by name.
+        sums: checksums of the arrays that plugins get, by name.
     """
 
     problem: Problem
@@ -55,7 +55,7 @@ class Prepared:
     sums: Mapping[str, int]
 
     def written(self) -> list[str]:
-        """Names of the arrays that are not what they were."""
+        """Names of the arrays that were changed."""
         return _changed(self.sums, _shared(self.problem, self.test, self.shown))
 
 
@@ -87,11 +87,11 @@ def prepare(
 
 
 def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed: int) -> Costs:
-    """A scheme's prices, in arrays of the core's own.
+    """Get a scheme's prices as a copy.
 
     Raises:
         DataError: the prices do not fit the data set.
-        ContractError: the scheme gave none, or wrote into the data set.
+        ContractError: the scheme gave no prices, or wrote into the data set.
     """
     held = {"values": dataset.values, "target": dataset.target, "sizes": dataset.sizes, "query": dataset.query}
     before = checksums(held)
@@ -107,7 +107,7 @@ def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed:
     if type(costs) is not Costs or costs.n_features != dataset.n_features:
         priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
         raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")
-    return replace(costs)  # checked again, and an object of the core's own
+    return replace(costs)  # a new object, checked again
 
 
 def _changed(before: Mapping[str, int], arrays: Mapping[str, NDArray[Any] | None]) -> list[str]:
@@ -129,7 +129,7 @@ def _taken(column: NDArray[D] | None, rows: NDArray[np.int64]) -> NDArray[D] | N
 
 
 def _shared(problem: Problem, test: Part, shown: Mapping[str, Shown]) -> dict[str, NDArray[Any] | None]:
-    """Every array that plugins are handed and other trials use, by the name that a plugin knows it by."""
+    """Every array that plugins get and other trials use too, under the name that plugins use."""
     arrays: dict[str, NDArray[Any] | None] = {"problem.feature_of_column": problem.feature_of_column}
     arrays |= {f"problem.costs.{name}": getattr(problem.costs, name) for name in PRICE_ARRAYS}
     for name, part in (("train", problem.train), ("validation", problem.validation)):

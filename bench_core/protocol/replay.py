@@ -1,10 +1,10 @@
-"""Replay: a policy is asked step by step, and shown nothing but what it asked for.
+"""Replay: a policy is asked step by step, and sees only the values that it requested.
 
-What the audit argues from substitutes is plain here: a value that was not asked for is not there. `ReplayAudit` does it
-for every policy of a trial that can be asked, on a few of the test rows, before that policy is shown substitutes. The
-policies of a family are audited from the cheapest to the dearest. So no value of these rows is in the process that
-answers before the policy, or one that costs no more, has asked or paid for it. As long as there are enough rows, every
-policy is asked about rows of its own.
+The audit shows with substitutes that unpaid values do not matter. In a replay they are not there at all. `ReplayAudit`
+replays every policy of a trial that can be asked, on a few test rows, before this policy is shown substitutes. The
+policies of a family are audited from the cheapest to the dearest. So the answering process has a value of these rows
+only after the policy, or one that costs no more, has requested or paid for it. If there are enough rows, every policy
+is asked about different rows.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from bench_core.protocol.agreement import Agreement
 from bench_core.protocol.shuffle import shuffled
 
 _ROWS, _ROUNDS = 32, 48
-"""Rows on which the audit replays a policy, and how often it asks: a row that then still wants more is not decided."""
+"""How many rows the audit replays, and the most steps. A row that requests more after these steps is not decided."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of asking a policy.
+    """The result of asking a policy step by step.
 
     Attributes:
-        decisions: its answers from what it was shown.
-        bought_in: int64 (rows, features): the round, from 1, in which a feature was asked for; 0: never.
-        finished: int64: the rows that are decided, ascending: all, where the number of rounds has no bound.
+        decisions: its answers from the values that it was shown.
+        bought_in: int64 (rows, features): the step, from 1, in which a feature was requested; 0: never.
+        finished: int64: the rows that are decided, ascending; all of them, unless the number of steps is limited.
     """
 
     decisions: Decisions
@@ -42,7 +42,7 @@ class Replay:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """bool (rows, features): what was asked for, and has to be paid."""
+        """bool (rows, features): the requested features, which must be paid."""
         bought: NDArray[np.bool_] = self.bought_in > 0
         return bought
 
@@ -55,23 +55,23 @@ def replay(
     placeholder: float = 0.0,
     most_rounds: int | None = None,
 ) -> Replay:
-    """Ask a policy from nothing until it asks for no more, showing it what it asked for; then let it decide.
+    """Ask a policy step by step, starting without known features, until it requests no more; then let it decide.
 
     Args:
-        policy: one that offers `Policy.next_features`.
-        rows: what there is to be shown.
-        feature_of_column: int64 (columns,): the feature that each column belongs to.
-        placeholder: a finite number in place of every value that is not known; it must not matter.
-        most_rounds: ask no more often; a row that still wants something is not decided.
+        policy: a policy that overrides `Policy.next_features`.
+        rows: the rows with all values.
+        feature_of_column: int64 (columns,): the feature of each column.
+        placeholder: a finite number that replaces every unknown value; it must not matter.
+        most_rounds: the most steps. A row that still requests features then is not decided.
 
     Raises:
-        ContractError: the policy cannot be asked, asks for what it has, or decides on what it has not asked for.
+        ContractError: the policy cannot be asked, requests a known feature, or uses a feature without requesting it.
     """
     if not can_be_asked(policy):
         raise ContractError(f"a {type(policy).__name__} cannot be asked step by step: it has no next_features")
     features = int(feature_of_column.max(initial=-1)) + 1
     bought_in = np.zeros((len(rows), features), dtype=np.int64)
-    # Rows of one query may wait for each other: they are asked together until none of them asks.
+    # Rows of one query may wait for each other: they are asked together until none requests a feature.
     together = policy.decision_scope == "query"
     asked_rows = np.arange(len(rows))
     number = 0
@@ -92,21 +92,20 @@ def replay(
     if unpaid.any():
         row, feature = (int(at) for at in np.argwhere(unpaid)[0])
         raise ContractError(
-            f"it asked for no more and then decided on what it had not asked for: row {int(finished[row])}, "
-            f"feature {feature} first"
+            f"its last answer uses a feature that it did not ask for: row {int(finished[row])}, feature {feature} first"
         )
     return Replay(decisions, bought_in, finished)
 
 
 @dataclass(frozen=True)
 class ReplayAudit:
-    """Replays policies on rows that they have decided on, and compares.
+    """Replays policies on rows that they have decided on, and compares the answers.
 
     Attributes:
         rows: the rows decided on.
         feature_of_column: int64 (columns,).
-        agreement: when two answers are the same.
-        order: int64 (rows,): the rows in the order in which policies are given theirs.
+        agreement: compares two answers.
+        order: int64 (rows,): the rows in the order in which they are given to policies.
     """
 
     rows: Rows
@@ -116,34 +115,34 @@ class ReplayAudit:
 
     @classmethod
     def prepare(cls, rows: Rows, feature_of_column: NDArray[np.int64], agreement: Agreement, seed: int) -> ReplayAudit:
-        """Choose an order of the rows by the audit's seed, which policies must not know."""
+        """Shuffle the rows with the audit's seed, which policies must not know."""
         bits = np.random.PCG64(np.random.SeedSequence([seed, 0x4E91A]))
         return cls(rows, feature_of_column, agreement, shuffled(bits, len(rows), None)[0])
 
     def check(
         self, policy: Policy, number: int, decisions: Decisions, feature_names: tuple[str, ...], name: str
     ) -> None:
-        """Ask a policy step by step, and compare with what it decided on whole rows.
+        """Ask a policy step by step, and compare with its decisions on complete rows.
 
         Args:
-            policy: one that offers `Policy.next_features`.
-            number: of the policy, from 0: which rows it is given.
-            decisions: what it decided on all rows, in their order.
-            feature_names: for the message.
-            name: what the message calls the policy.
+            policy: a policy that overrides `Policy.next_features`.
+            number: the policy's number, from 0; it determines the rows.
+            decisions: its decisions on all rows, in their order.
+            feature_names: names for the message.
+            name: the policy's name in the message.
 
         Raises:
-            AuditError: other features are asked for than were acquired, another answer is given, or it fails.
+            AuditError: it requests other features than it acquired, gives another answer, or fails.
         """
         chosen = self._chosen(number, policy.decision_scope == "query")
         rows, first = _renumbered(self.rows.take(chosen)), decisions.take(chosen)
-        subject = f"{name}, asked step by step and shown only what it asked for,"
+        subject = f"{name}, asked step by step and shown only the features that it asked for,"
         try:
             asked = replay(policy, rows, self.feature_of_column, most_rounds=_ROUNDS)
             done = asked.finished
             again = Decisions.exact(asked.decisions, len(done))
         except ContractError as error:
-            raise AuditError(f"{subject} does not do as when it decides on whole rows: {error}") from None
+            raise AuditError(f"{subject} behaves differently than on complete rows: {error}") from None
         except Exception as error:
             raise AuditError(f"{subject} failed: {type(error).__name__}: {error}") from error
         more = asked.known & ~first.acquired
@@ -153,18 +152,18 @@ class ReplayAudit:
                 feature = int(table.any(axis=0).argmax())
                 count = int(table.any(axis=1).sum())
                 raise AuditError(
-                    f"{subject} {what} when it decides on whole rows: feature {feature_names[feature]!r} first "
+                    f"{subject} {what} on complete rows: feature {feature_names[feature]!r} first "
                     f"({count} of {len(rows)} rows)"
                 )
         changed = self.agreement.changed(first.take(done), again, None if rows.query is None else rows.query[done])
         if changed.any():
             raise AuditError(
-                f"{subject} answers otherwise than on whole rows, on {int(changed.sum())} of {len(rows)} rows: it uses "
-                "what it does not ask for"
+                f"{subject} answers differently than on complete rows, on {int(changed.sum())} of {len(rows)} rows: it "
+                "uses features that it does not ask for"
             )
 
     def _chosen(self, number: int, whole_queries: bool) -> NDArray[np.int64]:
-        """The rows of a policy: int64; the next few in the order, or queries of about as many rows."""
+        """The rows for a policy, int64: the next few in the order, or queries with about as many rows."""
         order = np.roll(self.order, -number * _ROWS)
         if not whole_queries:
             return order[:_ROWS]

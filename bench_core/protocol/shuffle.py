@@ -1,4 +1,4 @@
-"""Orders of rows that the core chooses, from raw words of a bit generator, so that no library's shuffle is in them."""
+"""Random orders of rows, from raw words of a bit generator, so that they do not depend on a library's shuffle."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["Shuffler", "shuffled"]
 class Shuffler:
     """Random permutations from the raw words of a bit generator: Fisher and Yates's shuffle.
 
-    A bounded integer is the lowest bits of a 32-bit word, drawn again while it is too large. The permutations are those
-    that `numpy.random.Generator.permutation` gives in NumPy 1.17 to 2.4, whose stream NumPy does not promise to keep.
+    A bounded integer is the lowest bits of a 32-bit word, drawn again while it is too large. The permutations equal
+    those of `numpy.random.Generator.permutation` in NumPy 1.17 to 2.4; NumPy does not promise to keep them.
 
     Args:
         bits: where the words come from; a 64-bit word is two of 32 bits, the lower first.
@@ -40,7 +40,7 @@ _AT_ONCE = 128
 
 
 def _words(bits: np.random.BitGenerator) -> Iterator[int]:
-    """The words of 32 bits of a generator, one after the other; so many of 64 bits are drawn at once."""
+    """The 32-bit words of a generator, one after the other. Several 64-bit words are drawn at once."""
     while True:
         yield from np.asarray(bits.random_raw(_AT_ONCE), dtype="<u8").view("<u4").tolist()
 
@@ -51,7 +51,7 @@ def shuffled(
     """A random order of rows; the rows of a query stay next to each other, and the queries get new ids.
 
     Args:
-        bits: where the words come from; ``count`` are drawn.
+        bits: the source of the words; ``count`` are drawn.
         count: how many rows.
         query: int64 (rows,) query ids, or None.
 

@@ -1,8 +1,8 @@
 """Splits: which rows are for training, validation and testing.
 
-Written out here rather than taken from a library because a split is part of a trial's name: the same seed must
-give the same rows under every version of every library. Rows are shuffled by the raw words of PCG64, a stream that
-NumPy promises to keep (`bench_core.protocol.shuffle.Shuffler`).
+No library is used, because the same seed must give the same rows under every version of every library: a trial's name
+contains the seed, not the rows. Rows are shuffled by the raw words of PCG64, a stream that NumPy promises to keep
+(`bench_core.protocol.shuffle.Shuffler`).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class SplitRule:
     """How rows are divided.
 
     Attributes:
-        kind: ``random`` (seeded) or ``given`` (the data set's own; a missing validation part is carved from its
-            training part with ``validation`` as the fraction of it).
+        kind: ``random`` (seeded) or ``given`` (the data set's own split). If that has no validation part, the fraction
+            ``validation`` of its training part is used.
         train, validation, test: fractions of the rows (they may sum to less than one), or absolute counts when
             all three are above one.
         stratify: keep class proportions (classification only).
@@ -60,8 +60,8 @@ class Split:
 def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
     """The rows of each part under a seed.
 
-    Ranking data is divided by query, so that no query stands in two parts. A class too rare to be in every part
-    stays in the training part first.
+    Ranking data is divided by query, so that no query is in two parts. The rows of a class that is too rare for every
+    part go to the training part first.
 
     Raises:
         DataError: too few rows (or queries) for three parts, or ``given`` without a given split.
@@ -105,7 +105,7 @@ def _by_stratum(strata: NDArray[Any], rng: Shuffler) -> NDArray[np.int64]:
 
 
 def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Whole numbers that sum to ``total``, each within one of its share; ties go to the earlier."""
+    """Integers that sum to ``total``, each within one of its share; ties go to the earlier."""
     floors = np.floor(shares + 1e-9).astype(np.int64)
     left = total - int(floors.sum())
     order = np.argsort(-(shares - floors), kind="stable")
@@ -114,12 +114,12 @@ def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.in
 
 
 def _apportion(sizes: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows of each stratum in each part: column sums are ``totals``, every cell its share rounded down or up.
+    """Rows of each stratum in each part. Column sums are ``totals``; every cell is its share, rounded down or up.
 
-    Shares are rounded down, then every stratum hands out its remaining rows, to parts it is absent from first
-    (training before the others), then by remainder; rows left out of all parts are a fourth part. Columns that
-    got too much then pass rows on to those that got too little, along a shortest path of parts; one exists,
-    since the exact shares themselves are a fractional solution.
+    Shares are rounded down. Then every stratum distributes its remaining rows: first to parts without any of its rows
+    (training before the others), then by remainder. Rows in no part form a fourth part. Then parts with too many rows
+    pass some on to parts with too few, along a shortest path of parts. Such a path exists, because the exact shares are
+    a fractional solution.
     """
     count = int(sizes.sum())
     wanted = np.append(totals, count - totals.sum())
@@ -141,14 +141,14 @@ def _apportion(sizes: NDArray[np.int64], totals: NDArray[np.int64]) -> NDArray[n
 def _path(
     extra: NDArray[Any], may: NDArray[Any], takes: NDArray[Any], sizes: NDArray[Any], excess: NDArray[Any]
 ) -> list[tuple[int, int, int]]:
-    """Moves (stratum, from part, to part) that take one row from a part with too many to one with too few."""
+    """Moves (stratum, from part, to part) that bring one row from a part with too many to one with too few."""
     reached: dict[int, list[tuple[int, int, int]]] = {int(part): [] for part in np.flatnonzero(excess > 0)}
     for source in (queue := list(reached)):
         for target in range(len(excess)):
             movable = extra[:, source] & ~extra[:, target] & may[:, target]
             if target in reached or not movable.any():
                 continue
-            # Not out of the only part a class is in if another class can give; a frequent class first.
+            # Avoid removing a class from the only part it is in; take rows of frequent classes first.
             cost = np.where(takes[:, source] == 0, 1, 0)
             strata = np.flatnonzero(movable)
             stratum = int(strata[np.lexsort((-sizes[strata], cost[strata]))[0]])
@@ -173,7 +173,7 @@ def _given_split(dataset: Dataset, rule: SplitRule, rng: Shuffler) -> Split:
 def _carve(
     dataset: Dataset, rows: NDArray[np.int64], rule: SplitRule, rng: Shuffler
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A validation part out of the given training part: a fraction of it, by query for ranking."""
+    """Take a fraction of the given training part as validation part; complete queries for ranking."""
     units = rows if dataset.query is None else np.unique(dataset.query[rows])
     take = rule.validation if rule.validation > 1 else rule.validation * len(units)
     count = round(float(take))
@@ -182,7 +182,7 @@ def _carve(
     if dataset.query is None and rule.stratify and dataset.classes:
         strata = np.unique(dataset.target[rows], return_inverse=True)[1]
         order = _by_stratum(strata, rng)
-        # Every (rows/count)-th of the rows sorted by class: proportional in every class.
+        # Every (rows/count)-th row, sorted by class, keeps the class proportions.
         mask = np.zeros(len(rows), dtype=bool)
         mask[order[np.floor((np.arange(count) + 0.5) * len(rows) / count).astype(np.int64)]] = True
     else:

@@ -1,4 +1,4 @@
-"""Substitutes for the audit: values of the training part that have nothing to do with the row that they are put in."""
+"""Substitutes for the audit: values of the training part, independent of the row that they are put in."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MOST_CELLS = 2**16
 
 @dataclass(frozen=True)
 class Substitutes:
-    """Rows of independent draws: each feature of each row has the value of a training row of its own.
+    """Rows of independent draws: each feature of each row gets the value of another random training row.
 
-    The columns of one feature come from one training row, so that codes such as one-hot stay valid. A level is drawn as
-    often as the training part has it, a missing value too.
+    All columns of one feature come from the same training row, so that codes such as one-hot stay valid. Levels, and
+    missing values, are drawn with their frequencies in the training part.
 
-    Drawing single values is slow and copying rows is fast. So a trial's rows are drawn once, and every round of every
-    policy takes other ones of them, in a random order.
+    Drawing single values is slow; copying rows is fast. So a trial's substitute rows are drawn once, and every round of
+    every policy takes a random selection of them, in a random order.
     """
 
     values: NDArray[np.float64]
@@ -30,13 +30,13 @@ class Substitutes:
     def draw(
         cls, train: NDArray[np.float64], feature_of_column: NDArray[np.int64], places: int, rng: np.random.Generator
     ) -> Substitutes:
-        """Draw twice as many rows as a round takes, and enough that two rounds of few rows differ.
+        """Draw twice as many rows as a round takes, with a minimum so that two rounds of few rows differ.
 
         Args:
-            train: float64 (m, columns), m > 0: where values are drawn from.
+            train: float64 (m, columns), m > 0: the values to draw from.
             feature_of_column: int64 (columns,), ascending.
-            places: how many rows a round takes at most.
-            rng: where the random choices come from.
+            places: the most rows that a round takes.
+            rng: the source of random choices.
         """
         columns = np.arange(train.shape[1])
         train = np.ascontiguousarray(train)
@@ -53,5 +53,5 @@ class Substitutes:
         return cls(values)
 
     def take(self, places: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Random rows of these, none of them twice; float64 (places, columns)."""
+        """Take random rows without repetition; float64 (places, columns)."""
         return self.values[rng.permutation(len(self.values))[:places]]

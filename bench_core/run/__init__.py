@@ -1,7 +1,7 @@
 """From a suite's file to records: suite, trials, plan, store, executors.
 
-`bench_core.run` is also what a notebook calls: ``bench_core.run("quickstart")``. The function belongs to
-`bench_notebook`; once this package is imported, its module stands under that name, so the module passes the call on.
+A notebook calls ``bench_core.run("quickstart")``. This function is defined in `bench_notebook`, but importing this
+package sets ``bench_core.run`` to this module. So the module is callable and passes calls on to the function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Data sets by their parameters: loaded when they are needed, the last ones kept, and known by hash without loading."""
+"""A cache of data sets by their parameters. Hashes and facts are remembered, so that many need not be loaded at all."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["DatasetCache"]
 class DatasetCache:
     """Loads data sets, keeps the last ones up to half a gigabyte, and remembers hashes and facts in the store.
 
-    They are remembered under the source's parameters, the code of its plugin, and its own fingerprint of what it
-    would read, so an unchanged data set need not be loaded to name its trials.
+    The key is the source's parameters, the code of its plugin, and its fingerprint of the bytes that it would read. So
+    an unchanged data set need not be loaded to name its trials.
 
     Attributes:
-        damage: what is wrong with what is remembered; empty when nothing is. It is then made anew.
+        damage: what is wrong with the file of remembered hashes; empty if nothing is. A damaged file is replaced.
     """
 
     _KEPT_BYTES = 2**29
@@ -48,11 +48,11 @@ class DatasetCache:
         except (FileNotFoundError, NotADirectoryError):
             pass
         except (OSError, ValueError, KeyError) as error:
-            self.damage = f"{self._index_path} is not believed ({error}); data sets are hashed again"
+            self.damage = f"{self._index_path} is not used ({error}); data sets are hashed again"
             self._dirty = True
 
     def content(self, use: str, source: DataSource) -> str:
-        """The content hash of a source's data set, loading it only when nothing is remembered.
+        """The content hash of a source's data set. It is loaded only if no hash is remembered.
 
         Raises:
             BenchError: it cannot be loaded.
@@ -67,7 +67,7 @@ class DatasetCache:
         return str(self._known[key])
 
     def facts(self, use: str, source: DataSource, content: str) -> DataFacts:
-        """The facts of the data set with a content hash, loading it only when nothing is remembered.
+        """The facts of the data set with a content hash. It is loaded only if no facts are remembered.
 
         Raises:
             BenchError: it cannot be loaded.
@@ -86,7 +86,7 @@ class DatasetCache:
         return known if known is not None else self.load(use, source).content
 
     def load(self, use: str, source: DataSource) -> Dataset:
-        """The data set of a source."""
+        """Load the data set of a source."""
         key = fragment(use, source)
         if key in self._loaded:
             self._loaded.move_to_end(key)
@@ -100,12 +100,12 @@ class DatasetCache:
         return dataset
 
     def forget(self, use: str, source: DataSource) -> None:
-        """Load the data set of a source anew when it is next asked for."""
+        """Remove the data set of a source from the cache, so that its next use loads it again."""
         dataset = self._loaded.pop(fragment(use, source), None)
         self._bytes -= 0 if dataset is None else dataset.values.nbytes
 
     def save(self) -> None:
-        """Write the remembered hashes, if there are new ones; where that cannot be done, they are not remembered."""
+        """Write new hashes to the store. If that fails, they are lost, which is no error."""
         if self._dirty:
             write_cache(self._index_path, seal({"hashes": self._known}))
             self._dirty = False

@@ -1,4 +1,4 @@
-"""The file of a trial's decisions: Parquet, a row per (policy, part, data row), from which metrics can be computed."""
+"""The Parquet file of a trial's decisions, from which metrics can be computed: a row per (policy, part, data row)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench_core.run.summary import PolicyOutcome
 _FEW_ROWS = 500
 _NUMBERS = ("bill", "full_bill", "evaluation_bill")
 _UNFILLED: dict[str, Any] = {"score": np.nan, "stage": np.int64(0), "evaluations": np.nan}
-"""What stands in a column for a policy that does not fill it, where another of its family does."""
+"""The placeholder in a column for policies that do not fill it while others of the family do."""
 
 
 def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.int64]]) -> memoryview:
@@ -61,7 +61,7 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
     metadata = {"features": str(features), "budgets": json.dumps(budgets)}
     table = pa.Table.from_arrays(arrays, list(joined), metadata=metadata)
     sink = pa.BufferOutputStream()
-    if table.num_rows < _FEW_ROWS:  # a quarter of the time, and no larger
+    if table.num_rows < _FEW_ROWS:  # takes a quarter of the time and is no larger
         pq.write_table(table, sink, compression="none", use_dictionary=False, write_statistics=False)
     else:
         pq.write_table(table, sink, compression="zstd")
@@ -69,7 +69,7 @@ def pack_decisions(outcomes: list[PolicyOutcome], rows: Mapping[str, NDArray[np.
 
 
 def _column(values: NDArray[Any], count: int, kind: Any = None) -> Any:
-    """A column over NumPy's memory; `pyarrow.array` would import pandas, which takes as long as a hundred trials."""
+    """Make a column over NumPy's memory. `pyarrow.array` would import pandas, which takes longer than 100 trials."""
     import pyarrow as pa
 
     kind = kind or pa.from_numpy_dtype(values.dtype)
@@ -78,17 +78,17 @@ def _column(values: NDArray[Any], count: int, kind: Any = None) -> Any:
 
 
 def _filled(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
-    """A policy's column; None when it is filled with what stands for nothing."""
+    """A policy's column; None if it holds placeholders."""
     if column is None or np.array_equal(column[:1], [missing], equal_nan=True):
         return None
     return column
 
 
 def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
-    """Every policy's outcome on either part, from a file of `pack_decisions`."""
+    """Read every policy's outcome on each part, from a file of `pack_decisions`."""
     import pyarrow.parquet as pq
 
-    # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+    # Not read_table: its scanner's threads can outlive the interpreter, which then aborts.
     with pq.ParquetFile(path) as file:
         table = file.read(use_threads=False)
     features = int(table.schema.metadata[b"features"])
@@ -123,7 +123,7 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
 
 
 def wrong_decisions(record: Mapping[str, Any], path: Path) -> str:
-    """What does not fit between a record and the decisions whose checksum it holds; empty when all does."""
+    """Say how a record and its decisions' file contradict each other; empty if they do not."""
     import pyarrow.parquet as pq
 
     try:
@@ -137,5 +137,5 @@ def wrong_decisions(record: Mapping[str, Any], path: Path) -> str:
     if rows != needed:
         return f"is damaged: it has {rows} decisions, its record needs {needed}"
     if len(budgets) != policies:
-        return f"is damaged: it is of {len(budgets)} policies, its record of {policies}"
+        return f"is damaged: it has {len(budgets)} policies, its record has {policies}"
     return ""

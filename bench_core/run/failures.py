@@ -1,4 +1,4 @@
-"""What went wrong in a trial: the errors of processes, and the record of a failure."""
+"""Failures of trials: the errors of processes, and the records of failures."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["RemoteError", "TrialStopped", "error_of", "failed_record"]
 class TrialStopped(BaseException):
     """A method's process was ended, or ended by itself.
 
-    ``kind`` is ``time``, ``crash``, ``killed`` (by another process: it may be tried again), ``exit`` or ``error``. No
-    `Exception`: what handles a method's errors must not take it for one.
+    ``kind`` is ``time``, ``crash``, ``killed`` (by another process, so the trial may be repeated), ``exit`` or
+    ``error``. It is not an `Exception`, so that handlers for a method's errors do not catch it.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -28,10 +28,10 @@ class TrialStopped(BaseException):
 
 
 class RemoteError(Exception):
-    """An error raised in another process, of a subclass that has its type's name.
+    """An error raised in another process. It is raised here as a subclass with the name of the original type.
 
     Attributes:
-        known: whether it is one of the core's.
+        known: whether it is one of the core's errors.
         trace: its traceback.
     """
 
@@ -43,9 +43,9 @@ class RemoteError(Exception):
 def failed_record(
     record: dict[str, Any], error: BaseException, step: str, seconds: Mapping[str, float]
 ) -> dict[str, Any]:
-    """The record of a trial that failed: what went wrong, in which step, and where.
+    """Make the record of a failed trial: the error, its step, and its place in the code.
 
-    Where its audit had begun (``audit_seed`` is in the record), the error has the seed that repeats it.
+    If the audit had begun (``audit_seed`` is in the record), the error contains the seed that repeats it.
     """
     identity = {key: record[key] for key in ("format", "name", "trial", "provenance")}
     details = error_of(error)
@@ -63,7 +63,7 @@ def failed_record(
 
 
 def error_of(error: BaseException) -> dict[str, Any]:
-    """An error as plain text: type, message, whether it is one of the core's, and else where it was raised."""
+    """Convert an error to plain text: type, message, whether it is one of the core's, and if not, its traceback."""
     if isinstance(error, RemoteError):
         return {"type": type(error).__name__, "message": str(error), "known": error.known, "traceback": error.trace}
     known = isinstance(error, BenchError | TrialStopped)
@@ -76,7 +76,7 @@ def error_of(error: BaseException) -> dict[str, Any]:
 
 
 def _traceback(error: BaseException) -> str:
-    """The traceback from the first frame on that is not the core's running of a trial."""
+    """The traceback without the core's frames at its start."""
     here, at = str(Path(__file__).parent), error.__traceback__
     while at is not None and at.tb_next is not None and at.tb_frame.f_code.co_filename.startswith(here):
         at = at.tb_next

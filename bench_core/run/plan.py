@@ -1,4 +1,4 @@
-"""The plan: a suite's trials by name, and which of them the store already holds."""
+"""The plan: a suite's trials by name, and the state of each in the store."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from bench_core.run.store import Store
 from bench_core.run.trial import Trial, fragment
 
 OVER_LIMIT = "over the limit"
-"""The state of a trial that took longer than the time limit: an outcome, which is not tried again unasked."""
+"""The state of a trial that took longer than the time limit. It is run again on request only."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A trial with its data set's content hash, its name, and how it stands.
+    """A trial with its data set's content hash, its name, and its state.
 
     Attributes:
-        state: ``done``, ``failed``, ``missing``, ``over the limit``: it took longer than the time limit, or
-            ``not applicable``: its method cannot be tried on its data set.
+        state: ``done``, ``failed``, ``missing``, ``over the limit`` (it took longer than the time limit) or ``not
+            applicable`` (its method cannot be used on its data set).
         reason: why it is not applicable; else empty.
     """
 
@@ -38,7 +38,7 @@ class Planned:
 
     @property
     def preparation(self) -> Hashable:
-        """What trials with the same prepared data have in common."""
+        """A key that is equal for trials with the same prepared data."""
         trial = self.trial
         scheme = fragment(trial.costs_use, trial.scheme)
         return self.content, scheme, trial.split, trial.encode, trial.seed, trial.audit_rounds
@@ -46,14 +46,14 @@ class Planned:
 
 @dataclass
 class Plan:
-    """What a suite asks for, and what is there.
+    """A suite's trials with their states.
 
     Attributes:
-        planned: every trial whose data can be had, in the suite's order.
+        planned: every trial whose data is available, in the suite's order.
         unavailable: data set label → ``is missing: …``, ``cannot be used: …`` or ``cannot be priced …``, with the
             remedy.
-        contents: data set label → content hash, of those whose trials can be named.
-        definitions: data set label → see `definition_of`.
+        contents: data set label → content hash, for data sets whose trials can be named.
+        definitions: data set label → definition (`definition_of`).
     """
 
     planned: list[Planned] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Plan:
     definitions: dict[str, str] = field(default_factory=dict)
 
     def to_run(self, retry_failed: bool = False, retry_over_limit: bool = False) -> list[Planned]:
-        """Trials still to be computed, each name once."""
+        """Trials that must be computed, each name once."""
         states = ["missing"] + ["failed"] * retry_failed + [OVER_LIMIT] * retry_over_limit
         remaining: dict[str, Planned] = {}
         for planned in self.planned:
@@ -71,7 +71,7 @@ class Plan:
         return list(remaining.values())
 
     def forget(self, names: Set[str]) -> None:
-        """Trials of these names are missing after all."""
+        """Change the state of the trials with these names to missing."""
         self.planned = [replace(p, state="missing") if p.name in names else p for p in self.planned]
 
     def count(self, state: str) -> int:
@@ -80,21 +80,21 @@ class Plan:
 
 
 def definition_of(trial: Trial) -> str:
-    """What a suite says its data set is, as canonical JSON: what is used, its version, and the parameters given.
+    """A data set's definition in a suite, as canonical JSON: the data source, its version, and the given parameters.
 
-    Where the data cannot be had, an equal definition is the reason to believe that its records are still of it.
-    Parameters that are their defaults are left out, so that a new one does not make a new definition.
+    If the data is not available, known records are used if they are of a data set with an equal definition. Parameters
+    with default values are left out, so that adding a parameter does not change definitions.
     """
     given = given_parameters(trial.source)
     return canonical_json({"use": trial.dataset_use, "version": type(trial.source).version, "parameters": given})
 
 
 def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known: KnownTrials | None = None) -> Plan:
-    """Name every trial and look it up in the store and among those known otherwise.
+    """Name every trial and look it up in the store and among the known trials.
 
-    Data sets that cannot be had are noted, the rest goes on. What is known of such a data set counts as done when it
-    is defined as it was then, and when that is all of it, the data is not missed. A method that cannot be tried on a
-    data set is not applicable there, unless there is a record of it.
+    Data sets that are not available are noted; the others are planned. A known trial of such a data set counts as done
+    if the data set's definition has not changed. If all its trials are known, the data set is not reported as missing.
+    A trial is not applicable if its method cannot be used on its data set, unless there is a record of it.
     """
     plan, known = Plan(), known or KnownTrials()
     done, failed = store.names()
@@ -150,7 +150,7 @@ def _unusable(error: BaseException) -> str:
 
 
 class _Applicability:
-    """Whether data, prices and method go together: noted for all trials, then asked at once, once for all seeds."""
+    """Checks whether methods apply to data and prices. Questions are asked together, once for all seeds."""
 
     def __init__(self, cache: DatasetCache) -> None:
         self._cache = cache
@@ -159,7 +159,7 @@ class _Applicability:
         self._reasons: dict[tuple[str, str, float | None, str], str] = {}
 
     def want(self, trial: Trial, content: str) -> str:
-        """Note that a trial's method is to be asked; or why the data set cannot be used under the trial's prices."""
+        """Collect a question for a trial's method; return an error if its data cannot be used with its prices."""
         key = trial.dataset, trial.costs, trial.threshold
         if key not in self._priced:
             self._priced[key] = self._met(trial, content)
@@ -170,17 +170,17 @@ class _Applicability:
         return ""
 
     def ask(self) -> None:
-        """Ask the methods; an error of one is the trial's, whose record says what is wrong with the method."""
+        """Ask the methods. An error of a method is ignored here: the trial will fail, and its record names it."""
         answers = self._cache.registry.ask_methods("inapplicable", list(self._questions.values()))
         self._reasons = {key: answer or "" for key, answer in zip(self._questions, answers, strict=True)}
 
     def of(self, trial: Trial) -> str:
-        """Why a trial's method does not apply; empty where it does, or was not asked."""
+        """Why a trial's method does not apply; empty if it does or was not asked."""
         key = trial.dataset, trial.costs, trial.threshold, fragment(trial.method_use, trial.estimator)
         return self._reasons.get(key, "")
 
     def _met(self, trial: Trial, content: str) -> DataFacts | str:
-        """The data set as methods meet it, or what is wrong with it or its prices."""
+        """The facts of the data set as methods get it, or an error of the data set or its prices."""
         facts = attempt(partial(self._cache.facts, trial.dataset_use, trial.source, content))
         if isinstance(facts, BaseException):
             return _unusable(facts)

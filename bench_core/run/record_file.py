@@ -1,4 +1,4 @@
-"""What a stored record must be before it is read: sealed, of this format, of the trial in its name."""
+"""Checks of stored records: the seal, the format, and that the file's name is the trial's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench_core.contract.canonical import sha256_text
 __all__ = ["RECORD_FORMAT", "read_record", "seal", "seconds_of", "unseal"]
 
 RECORD_FORMAT = 2
-"""Of a stored record: raised when what is in one, or what it means, changes."""
+"""The format of stored records: raised when their contents or meaning changes."""
 
 _STEPS = ("fit", "decide", "audit", "metrics")
 _ALWAYS = {"name": str, "trial": str, "status": str, "provenance": dict, "timings": dict}
@@ -21,12 +21,12 @@ _DONE = {"task": str, "policies": dict, "history": dict, "diagnostics": dict, "r
 
 
 def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
-    """A record from the bytes of its file.
+    """Read a record from the bytes of its file.
 
     Args:
         data: the file's bytes.
-        name: the trial's name, as the file is called.
-        status: ``ok`` or ``failed``, as the file is called.
+        name: the trial's name, from the file's name.
+        status: ``ok`` or ``failed``, from the file's name.
 
     Raises:
         OutdatedError: it is of an earlier format.
@@ -37,7 +37,7 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
     if written != RECORD_FORMAT:
         if type(written) is int and 0 < written < RECORD_FORMAT:
             raise OutdatedError("it is of an earlier format")
-        raise ValueError(f"it is of format {written!r}, and this version reads {RECORD_FORMAT}")
+        raise ValueError(f"it has format {written!r}, but this version reads format {RECORD_FORMAT}")
     for key, kind in (_ALWAYS | _DONE if status == "ok" else _ALWAYS | {"error": dict}).items():
         if not isinstance(record.get(key), kind):
             raise ValueError(f"its {key!r} is {'missing' if key not in record else 'not a ' + kind.__name__}")
@@ -49,14 +49,14 @@ def read_record(data: bytes, name: str, status: str) -> dict[str, Any]:
         raise ValueError(f"its status is {record['status']!r}, not {status!r}")
     noted = record.get("decisions", {"bytes": 0, "sha256": ""})
     if not isinstance(noted, dict) or not isinstance(noted.get("bytes"), int) or "sha256" not in noted:
-        raise ValueError("it does not say which decisions it was computed from")
+        raise ValueError("it does not name the decisions that it was computed from")
     if status == "ok":
         _check_policies(record["policies"])
     return record
 
 
 def _check_policies(table: Mapping[str, Any]) -> None:
-    """A family by columns: every column as long as the family, every metric a finite number or null."""
+    """Check a family by columns: equal lengths, and every metric a finite number or null."""
     labels = table.get("label")
     if not isinstance(labels, list) or not labels:
         raise ValueError("it has no policies")
@@ -71,9 +71,9 @@ def _check_policies(table: Mapping[str, Any]) -> None:
             raise ValueError(f"{name!r} does not have a value for each of its {len(labels)} policies")
         finite = (value is None or (type(value) in (int, float) and math.isfinite(value)) for value in values)
         if name != "details" and not all(finite):
-            raise ValueError(f"{name!r} holds what is not a finite number")
+            raise ValueError(f"{name!r} has a value that is not a finite number")
 
 
 def seconds_of(record: Mapping[str, Any]) -> float:
-    """Seconds that a trial took, of its record: all steps, without what is told of one of them in detail."""
+    """Sum the seconds of a trial's steps from its record; details within a step are not added."""
     return sum(float(record["timings"].get(step, 0.0)) for step in _STEPS)

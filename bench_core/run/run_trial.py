@@ -38,10 +38,10 @@ __all__ = ["Conditions", "Solver", "TrialResult", "run_trial", "start_of_record"
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What a trial produced: the record, and the decisions it was computed from (None when it failed).
+    """The result of a trial: the record, and the decisions that it was computed from (None if the trial failed).
 
     Attributes:
-        written: names of shared arrays that were written to: what was prepared must not be used again.
+        written: names of shared arrays that the trial wrote to; the prepared data must not be used again.
     """
 
     record: dict[str, Any]
@@ -51,38 +51,38 @@ class TrialResult:
 
 
 class Solver:
-    """Where a trial's method is run. Here: in this process, so it can reach its judge, and itself answers the audit."""
+    """Runs a trial's method in this process: it could manipulate the judge, and it answers the audit itself."""
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
-        """Fit; the family's policies decide wherever they are."""
+        """Fit. The policies decide in the process where they were fitted."""
         if isinstance(trial.estimator, ConfiguredMethod):
             raise ContractError(f"the plugin of method {trial.method_use!r} is not imported: load all plugins")
         return as_family(trial.estimator.fit(problem), type(trial.estimator).__name__)
 
     def copy(self) -> None:
-        """Take copies of the policies for the audit; called before they see a row to decide on."""
+        """Copy the policies for the audit, before they see a row to decide on."""
 
     def witness(self, policy: Policy) -> Policy:
-        """Who answers the audit for a policy; called when all policies have decided."""
+        """Return the policy that answers the audit. Called when all policies have decided."""
         return policy
 
     def done(self) -> None:
-        """Nothing more will be asked of the policies."""
+        """End the processes of the trial; the policies are no longer needed."""
 
     def busy(self) -> float:
-        """Processor's seconds so far of who fits and decides, all threads."""
+        """Processor seconds used so far by the process that fits and decides, all threads."""
         return time.process_time()
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a record depends on, or keeps, beside its trial.
+    """The conditions of a run, besides the trial.
 
     Attributes:
         provenance: kept in the record: versions, host, date.
         threads: how many threads the method may use.
-        audit_seed: repeats the audit of a failed record, which names it; by default a secret one is drawn when all
-            policies have decided.
+        audit_seed: the seed of the audit, from the record of a failed one, to repeat it. By default a secret seed is
+            drawn when all policies have decided.
     """
 
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -98,15 +98,15 @@ def run_trial(
     conditions: Conditions | None = None,
     solver: Solver | None = None,
 ) -> TrialResult:
-    """Fit, decide, audit, bill and judge. Whatever a plugin raises but `KeyboardInterrupt` becomes a failed record.
+    """Fit, decide, audit, bill and judge. Any exception of a plugin except `KeyboardInterrupt` gives a failed record.
 
     Args:
-        trial: what to do.
+        trial: the trial.
         dataset: its data set.
         prepared: from `prepare`.
-        metrics: what to compute, by name.
-        conditions: threads, the audit's seed, and what the record keeps of where it was made.
-        solver: where the method is run; in this process by default.
+        metrics: the metrics to compute, by name.
+        conditions: threads, the audit's seed, and the record's provenance.
+        solver: runs the method; by default in this process.
     """
     conditions = conditions or Conditions()
     running = _Running(trial, dataset, prepared, metrics, conditions, solver or Solver())
@@ -124,14 +124,14 @@ def run_trial(
 
 
 def start_of_record(trial: Trial, content: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """What every record begins with."""
+    """The first fields of every record."""
     identity = trial.identity(content)
     return {"format": RECORD_FORMAT, "name": sha256_text(identity), "trial": identity, "provenance": provenance}
 
 
 @dataclass
 class _Running:
-    """A trial that is being run, and its record."""
+    """A running trial and its record."""
 
     trial: Trial
     dataset: Dataset
@@ -148,7 +148,7 @@ class _Running:
         self.threshold = self.trial.threshold if self.trial.reject else None
 
     def fill(self) -> tuple[list[PolicyOutcome], dict[str, Any]]:
-        """Fill the record with what came of the trial; the outcomes, and seconds of deciding."""
+        """Run the trial and fill its record; return the outcomes, and the seconds of deciding."""
         record, prepared, clock, audit_seed = self.record, self.prepared, self.clock, self.conditions.audit_seed
         problem = _handed(prepared.problem, threshold=self.trial.threshold, threads=self.conditions.threads)
         with clock("fit"):
@@ -177,9 +177,9 @@ class _Running:
         return outcomes, deciding
 
     def _judge(self, family: Family, described: list[Described]) -> tuple[list[PolicyOutcome], dict[str, Any]]:
-        """Every policy's outcomes, and the processor's seconds that each took to decide on the test rows.
+        """Every policy's outcomes, and the processor seconds that each took to decide on the test rows.
 
-        Of all threads, waiting left out, after the policy had decided on validation.
+        The seconds are of all threads, without waiting. Every policy decides on the validation rows first.
         """
         problem, clock = self.prepared.problem, self.clock
         parts = {"validation": problem.validation, "test": self.prepared.test}
@@ -194,7 +194,7 @@ class _Running:
         def decided(policy: Policy, part: str, name: str) -> Decisions:
             shown = self.prepared.shown[part]
             with clock("decide"):
-                decisions = policy.decide(copy.copy(shown.rows))  # an object of its own over the shared arrays
+                decisions = policy.decide(copy.copy(shown.rows))  # a new object over the shared arrays
             return _received(decisions, shown, problem, name)
 
         reference: dict[str, Decisions] = {}
@@ -219,11 +219,12 @@ class _Running:
     def _audit(self, family: Family, described: list[Described], judged: list[PolicyOutcome]) -> None:
         """Audit the policies when all have decided, the cheapest first.
 
-        They share a witness: it must not know from the audit of one policy what a cheaper one did not pay for. A policy
-        that can be asked step by step is replayed before it is shown substitutes.
+        The policies share a witness. In this order, the witness does not see values that only dearer policies paid for
+        before it answers for a cheaper one. A policy that can be asked step by step is replayed before it sees
+        substitutes.
 
         Raises:
-            AuditError: a policy read what it had not acquired.
+            AuditError: a policy's decisions depend on features that it did not acquire.
         """
         problem, rows, seed = self.prepared.problem, self.prepared.test.rows(), self.record["audit_seed"]
         columns, tested = problem.feature_of_column, [outcome.outcome for outcome in judged if outcome.part == "test"]
@@ -245,7 +246,7 @@ class _Running:
 
 
 def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:
-    """The core's own copy of decisions on shown rows, in the part's order."""
+    """Check and copy the decisions on shown rows, in the part's order."""
     try:
         return Decisions.received(decisions, shown.place, problem.n_features, problem.n_classes)
     except ContractError as error:
@@ -253,16 +254,16 @@ def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Deci
 
 
 def _handed(problem: Problem, *, threshold: float | None, threads: int) -> Problem:
-    """The problem of one trial: objects of its own over the shared arrays."""
+    """The problem of one trial: new objects over the shared arrays."""
     own = {name: copy.copy(getattr(problem, name)) for name in ("train", "validation", "costs")}
     return replace(problem, **own, threshold=threshold, threads=threads, work=problem.work.again())
 
 
 class _Clock:
-    """Seconds by step, summed over the times a step was entered.
+    """Seconds by step, summed over repeated steps.
 
     Attributes:
-        busy: processor's seconds of who fits and decides, all threads, in the step ``decide`` when it was entered last.
+        busy: processor seconds of the process that fits and decides, all threads, in the last step ``decide``.
     """
 
     def __init__(self, busy: Callable[[], float]) -> None:

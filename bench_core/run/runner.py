@@ -1,4 +1,4 @@
-"""Running a suite from its plan to what plugins make of the records."""
+"""Running a suite, from its plan to the pages that plugins make from the records."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from bench_core.run.stored import stored_records
 from bench_core.run.suite import Suite
 
 _ROUNDS = 4
-"""How often damaged records are set aside and computed again before the disk is to blame."""
+"""How often damaged records are moved aside and computed again before the store is reported as faulty."""
 
 
 @dataclass
 class RunReport:
-    """What a run did and left.
+    """The report of a run.
 
     Attributes:
-        plan: what was asked for, as it was before.
-        summary: what was computed.
-        earlier_failures: failed trials that were not tried again.
-        earlier_over_limit: trials that took longer than the time limit before, and were not tried again.
-        written: a line of each plugin that made something of the records.
-        table: head and rows of a table of results: a plugin's, or a short one.
-        refused: why a plugin wrote nothing; empty when none refused.
+        plan: the plan before the run.
+        summary: the trials that were computed.
+        earlier_failures: number of trials that failed in earlier runs and were not run again.
+        earlier_over_limit: number of trials over the time limit in earlier runs that were not run again.
+        written: a line from each plugin that used the records.
+        table: head and rows of a table of results, from a plugin, or else a short one.
+        refused: why a plugin wrote nothing; empty if none refused.
     """
 
     plan: Plan
@@ -56,11 +56,11 @@ class RunReport:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run whose trials are done, as `bench_run_finished` is given it.
+    """A finished run, the argument of the hook `bench_run_finished`.
 
     Attributes:
-        session: the suite and its places.
-        plan: the whole suite's, as it is now.
+        session: the suite and its folders.
+        plan: the plan of the complete suite after the run.
         computed: how many trials were computed.
         options: options that plugins added to ``bench run``, by name.
     """
@@ -73,11 +73,11 @@ class FinishedRun:
 
 @dataclass(frozen=True)
 class Written:
-    """What a plugin made of a run's records.
+    """A plugin's result of a finished run.
 
     Attributes:
-        line: what ``bench run`` says of it, such as the page that was written.
-        table: head and rows of a table of results, printed before; None for none.
+        line: the line that ``bench run`` prints, such as the path of a page.
+        table: head and rows of a table of results, printed before the line; or None.
     """
 
     line: str
@@ -85,7 +85,7 @@ class Written:
 
 
 class DamagedRecordsError(BenchError):
-    """Records that were read are damaged; the store names them (`Store.unreadable`)."""
+    """Damaged records were found; the store names them (`Store.unreadable`)."""
 
 
 def run_suite(
@@ -97,27 +97,27 @@ def run_suite(
     progress: Callable[[Planned, TrialStatus], None],
     notice: Callable[[str], None] = lambda line: None,
 ) -> RunReport:
-    """Run what is missing of a suite, then let the plugins make of the records what they do.
+    """Run the missing trials of a suite, then call the plugins that use the records.
 
-    Records that are damaged are set aside, and their trials run again.
+    Damaged records are moved aside, and their trials are run again.
 
     Args:
-        session: the suite and its places.
+        session: the suite and its folders.
         options: how to run it.
         seeds: see `bench_core.run.suite.Suite.trials`.
-        only: see there.
+        only: see `bench_core.run.suite.Suite.trials`.
         started: called with the plan and the number of trials to compute.
         progress: called after every trial.
-        notice: called with a line that people should see at once.
+        notice: called with a line that users should see at once.
 
     Raises:
-        StoreError: what is written to the store is damaged again and again.
+        StoreError: records in the store are damaged repeatedly.
     """
     session.store.sweep()
     crashed = _take_crashed(session.store.path)
     for trial in crashed.values():
         what = "it is skipped" if options.skip_crashed else "a trial without a record is run again"
-        notice(f"an earlier run died while it ran {trial}; {what}")
+        notice(f"an earlier run crashed in {trial}; {what}")
     options = replace(options, skipped=crashed if options.skip_crashed else ())
     metrics = tuple(session.suite.needed_metrics())
     if options.timeout is None:
@@ -131,8 +131,8 @@ def run_suite(
         report.summary.computed += now.computed
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
-        whole = session.plan() if seeds is not None or only or now.computed else plan
-        finished = FinishedRun(session, whole, report.summary.computed, options.plugin_options)
+        complete = session.plan() if seeds is not None or only or now.computed else plan
+        finished = FinishedRun(session, complete, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():
@@ -153,7 +153,7 @@ def run_suite(
 
 
 def _take_crashed(store: Path) -> dict[str, str]:
-    """Trials an earlier run crashed in: name → the trial in the suite's words. Its marks are removed."""
+    """Trials during which an earlier run crashed: name → description. The run's marks are removed."""
     crashed = {}
     for mark in left_marks(store / RUNNING):
         if mark.leader_is_gone:
@@ -165,13 +165,13 @@ def _take_crashed(store: Path) -> dict[str, str]:
 
 
 def _finish(run: FinishedRun, report: RunReport) -> None:
-    """Call the plugins; where none makes anything of the records, tabulate them.
+    """Call the plugins; if none returns a table, make a short one.
 
     Raises:
-        DamagedRecordsError: the trials of damaged records have to be run again first.
+        DamagedRecordsError: the trials of damaged records must be run again first.
     """
     report.written, report.table, report.refused = (), None, ""
-    if not run.plan.planned:  # no data set can be used: the report says why of each
+    if not run.plan.planned:  # no data set can be used; the report gives the reasons
         return
     try:
         answers = run.session.registry.manager.hook.bench_run_finished(run=run)
@@ -186,9 +186,9 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
 
 
 def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of a short table: what each method's default policy does on the test part, mean over seeds.
+    """Head and rows of a short table: metrics of each method's default policy on the test part, mean over seeds.
 
-    The default policy is the first of a family, at the first point of the suite's grid.
+    The default policy is the first one of the family at the first point of the suite's grid.
     """
     values: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for planned, record in stored_records(plan, store, suite.needed_metrics()):
@@ -209,7 +209,7 @@ def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], li
 
 
 def inapplicable_lines(plan: Plan) -> list[str]:
-    """A line for every method that cannot be tried on data sets, which, and why."""
+    """A line for every method that is not applicable to some data sets, with their names and the reason."""
     datasets: dict[tuple[str, str], dict[str, None]] = {}
     inapplicable = [planned for planned in plan.planned if planned.state == "not applicable"]
     reasons = {(p.trial.dataset, p.trial.costs, p.trial.method): p.reason for p in inapplicable}

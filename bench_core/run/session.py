@@ -1,4 +1,4 @@
-"""What every verb about a suite needs: the registry, the suite, the store, the plan."""
+"""The session that every command for suites uses: registry, suite, store and plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench_core.run.suite import Suite, load_suite
 
 @dataclass
 class SuiteSession:
-    """A suite, the loaded plugins, and the places: of records, of what plugins make of records, of data."""
+    """A suite, the loaded plugins, and the folders for records, pages and data."""
 
     suite: Suite
     registry: Registry
@@ -33,7 +33,7 @@ class SuiteSession:
     def open(
         cls, path: Path, store: Path, out: Path, context: DataContext, registry: Registry | None = None
     ) -> SuiteSession:
-        """Load the suite, and the plugins unless their registry is given; raises as `load_suite`."""
+        """Load the suite, and the plugins unless a registry is given; raises as `load_suite`."""
         registry = registry or load_registry()
         return cls(load_suite(path, registry), registry, Store(store), out, context)
 
@@ -44,13 +44,13 @@ class SuiteSession:
 
     @property
     def known(self) -> KnownTrials:
-        """What a plugin knows of the suite's trials beside the store, as it is now."""
+        """Trials that a plugin knows in addition to the store, as they are now."""
         if not self._known.is_current:
             self._known = self.registry.manager.hook.bench_known_trials(session=self) or KnownTrials()
         return self._known
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
-        """The suite's plan, or a part of it. Trials of the store, and those known otherwise, are done."""
+        """The suite's plan, or a part of it. Trials in the store and known trials are done."""
         return make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.known)
 
     @property
@@ -59,7 +59,7 @@ class SuiteSession:
         return self.out / self.suite.name
 
     def warnings(self) -> list[str]:
-        """A line for everything that was found damaged so far, and is not believed."""
+        """A line for every damaged file found so far; damaged files are not used."""
         return [*self.store.warnings(), *(filter(None, [self.cache.damage]))]
 
 

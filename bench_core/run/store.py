@@ -1,8 +1,8 @@
-"""The store: a directory of records, one per trial, safe to kill, share, merge and commit (see `bench_store`).
+"""The store: a directory with one record per trial, which survives kills and can be shared, merged and committed.
 
-``<store>/<first two hex>/<sha256>.json`` is a record, ``<sha256>.parquet`` beside it the decisions it was computed
-from, ``<sha256>.failed.json`` the record of a failure. A trial of some milliseconds does not wait for the disk: a power
-cut may damage the last of these. A trial whose record is damaged is one that was never run.
+``<store>/<first two hex>/<sha256>.json`` is a record, ``<sha256>.parquet`` holds the decisions that it was computed
+from, and ``<sha256>.failed.json`` is the record of a failure (see `bench_store`). Short trials do not wait for the
+disk, so a power cut may damage the last records. A trial with a damaged record is run again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from bench_core.run.run_trial import TrialResult
 from bench_core.run.summary import PolicyOutcome
 
 _WORTH_FLUSHING = 0.05
-"""Seconds of computing from which on a trial waits until the disk has it, which takes half a millisecond or more."""
+"""A trial that took longer than this waits until its record is on the disk, which takes half a millisecond or more."""
 
 
 class Store(bench_store.Store):
-    """A directory of records, of the kinds ``done`` and ``failed``; decisions are their attachments.
+    """A directory of records of the kinds ``done`` and ``failed``; the files of decisions are attachments.
 
     Raises:
         RequestError: the path is a file.
@@ -50,19 +50,19 @@ class Store(bench_store.Store):
         return wrong_decisions(body, path)
 
     def failure_kind(self, name: str) -> str:
-        """What kind of error ended a trial that failed (``time``, ``memory``, …); empty when that is not known.
+        """The kind of error that ended a failed trial (``time``, ``memory``, …); empty if unknown.
 
         Raises:
-            StoreError: the disk does not give its record.
+            StoreError: its record cannot be read.
         """
         record = self.read(name, attachment=False)
         return "" if record is None or record["status"] != "failed" else str(record["error"].get("kind", ""))
 
     def write(self, result: TrialResult) -> None:
-        """Keep a trial's record and decisions; the kernel may keep those of a short trial for some seconds.
+        """Write a trial's record and decisions. For a short trial they may reach the disk some seconds later.
 
         Raises:
-            StoreError: they cannot be written; nothing incomplete is left in their place.
+            StoreError: they cannot be written. No incomplete file is left.
         """
         record, packed = result.record, None
         if result.outcomes is not None and result.rows is not None:
@@ -71,11 +71,11 @@ class Store(bench_store.Store):
         self.put(record["name"], record, packed, flush=not (done and seconds_of(record) < _WORTH_FLUSHING))
 
     def write_failure(self, record: Mapping[str, Any]) -> None:
-        """Keep the record of a failed trial; raises as `write`."""
+        """Write the record of a failed trial; raises as `write`."""
         self.put(record["name"], record)
 
     def outcomes(self, name: str, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
-        """The outcomes of a done trial, from its stored decisions; `read` checks that they are the record's.
+        """The outcomes of a done trial, from its stored decisions. (`read` checks that these belong to the record.)
 
         Raises:
             StoreError: the decisions cannot be read.

@@ -1,4 +1,4 @@
-"""A plan's records as the store holds them, with the metrics that were asked for since they were made."""
+"""The records of a plan's trials from the store, with metrics that were requested after the records were made."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bench_core.run.summary import measure_empty
 def stored_records(
     plan: Plan, store: Store, metrics: Mapping[str, Metric]
 ) -> Iterator[tuple[Planned, dict[str, Any] | None]]:
-    """Every trial of a plan with its record; None where the store has none, or none that can be believed.
+    """Yield every trial of a plan with its record; None if the store has no valid record.
 
-    A trial that is not applicable has a record that says so. Metrics that a record lacks are computed from its stored
-    decisions. What is damaged is remembered by the store (`bench_core.run.store.Store.unreadable`).
+    A trial that is not applicable gets a record that says so. Metrics that a record lacks are computed from its stored
+    decisions. The store collects the names of damaged records (`bench_core.run.store.Store.unreadable`).
     """
     for planned in plan.planned:
         if planned.state == "not applicable":
@@ -30,14 +30,14 @@ def stored_records(
         record = store.read(planned.name)
         if record is not None and record["status"] == "ok":
             if _complete(record, metrics, store, planned):
-                with suppress(StoreError):  # a store that cannot be written is read none the less
+                with suppress(StoreError):  # the store may be read-only
                     store.put(record["name"], record)
             _call_by_name(record, metrics)
         yield planned, record
 
 
 def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None:
-    """Give every metric's values its name: those of its version, and no others."""
+    """Rename metrics from their keys in records to their names; values of other versions are removed."""
     for name, metric in metrics.items():
         if metric.key != name:
             for kind in ("policies", "empty"):
@@ -49,7 +49,7 @@ def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None
 
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
-    """Add the metrics a record lacks; whether there were any."""
+    """Add the metrics that a record lacks; return whether any were added."""
     present = record["policies"]["test"]
     lacking = {
         name: metric

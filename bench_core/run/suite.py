@@ -1,4 +1,4 @@
-"""Suites: what a TOML file says is compared, checked whole before anything runs."""
+"""Suites: TOML files that define comparisons. A suite is checked completely before anything runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteF
 from bench_core.run.trial import Trial
 
 MOST_TRIALS = 1_000_000
-"""Trials that a suite may have: (data set, seed, cost scheme, method, grid point) together."""
+"""The most trials of a suite; a trial is a combination of data set, seed, cost scheme, method and grid point."""
 
 _OWN_SUITES = Path(__file__).parents[1] / "_suites"
 
@@ -45,16 +45,17 @@ def _refuse_twice(entries: Sequence[Entry], where: str) -> None:
 
 
 class Suite:
-    """A checked suite: every name in it is known and every parameter is right.
+    """A checked suite: every name in it is known and every parameter is valid.
 
     Attributes:
-        path: where it was read from, for messages.
-        file: what the file says.
-        name: the suite's name: also its leaderboard's file name.
-        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
+        path: the file's path, for messages.
+        file: the file's contents.
+        name: the suite's name, which is also its leaderboard's file name.
+        least_coverage: the share of validation rows that a policy must answer to be selected by a metric; a policy
+            below it is selected only if all are below it.
         metrics: the table's metrics, in order.
         text: the file's text.
-        unread: sections of the file that are left unread, since their owner is not installed.
+        unread: sections of the file that are not read, because their owner is not installed.
     """
 
     def __init__(self, path: str, text: str, file: SuiteFile, registry: Registry, unread: Sequence[str] = ()) -> None:
@@ -79,10 +80,10 @@ class Suite:
             self._section_metrics |= section.rules.check(self, self.section(key))
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
-        self._whole_grid = list(self._grids({}))  # builds every parameter, so that a fault is found now
+        self._whole_grid = list(self._grids({}))  # builds every instance, so that errors are found now
 
     def section(self, key: str) -> Any:
-        """What the file holds in a section that a plugin owns; an empty list where there is none."""
+        """The contents of a section that a plugin owns; an empty list if the file has none."""
         value = getattr(self.file, key, None)
         return [] if value is None else value
 
@@ -112,11 +113,11 @@ class Suite:
         return len(self._datasets[dataset].costs) > 1
 
     def seed_count(self, dataset: str) -> int:
-        """How many seeds the suite asks for on a data set."""
+        """The number of seeds for a data set."""
         return len(self._seeds(self._datasets[dataset]))
 
     def drawn_from(self, dataset: str) -> int | str | None:
-        """What the splits of a data set are drawn from, as the suite says; see `SplitTable`."""
+        """The suite's statement of what the splits of a data set are drawn from; see `SplitTable`."""
         return (self._datasets[dataset].split or self.file.protocol.split).drawn_from
 
     def _seeds(self, entry: DatasetEntry) -> list[int]:
@@ -143,18 +144,18 @@ class Suite:
         return needed
 
     def selection_metrics(self) -> dict[str, Metric]:
-        """Every metric that a selection may go by, defaults included."""
+        """Every metric that may be used for selection, defaults included."""
         defaults = {name: self.metric(name) for name in DEFAULT_METRICS}
         return {**defaults, **self.needed_metrics()}
 
     def metric(self, name: str, where: str = "") -> Metric:
-        """A metric by name, with the suite's title for it; ``where`` is what a message calls the place."""
+        """A metric by name, with the suite's title for it; ``where`` is the place for messages."""
         metric = self.registry.metric(name, where or self.path)
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
     def _selects(self) -> dict[str, str]:
-        """The metrics that the file selects by, by their keys."""
+        """The metrics that the file uses for selection, by the keys that name them."""
         file = self.file
         rules = {"protocol.select": file.protocol.select}
         rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
@@ -191,7 +192,7 @@ class Suite:
             only: ``dataset``, ``method``, ``costs`` → names to keep.
 
         Raises:
-            RequestError: a name or a parameter is wrong; file and key are named.
+            RequestError: a name or a parameter is invalid; file and key are named.
         """
         protocol = self.file.protocol
         for entry, source, schemes, methods in self._grids(only) if only else self._whole_grid:
@@ -213,7 +214,7 @@ class Suite:
     def _grids(
         self, only: Mapping[str, list[str]]
     ) -> Iterator[tuple[DatasetEntry, Any, list[tuple[Entry, Any]], list[_MethodPoint]]]:
-        """Every data set's entry with its source, its cost schemes and the methods that run on it, all built."""
+        """Every data set's entry with instances of its source, its cost schemes and the methods that run on it."""
         for d, entry in enumerate(self.file.datasets):
             if "dataset" in only and entry.label not in only["dataset"]:
                 continue
@@ -239,9 +240,9 @@ class Suite:
                 yield entry, point, built
 
     def _build_methods(self) -> None:
-        """Build every method at every point of its grid, all at once: where plugins are listed, they are asked.
+        """Build every method at every point of its grid, all at once, since plugins may have to be asked.
 
-        What is wrong with one is raised where it is used.
+        The error of a method is raised when the method is used.
         """
         requests: dict[tuple[str, str], tuple[str, Mapping[str, Any], str]] = {}
         for m, entry in enumerate(self.file.methods):
@@ -267,7 +268,7 @@ def load_suite(path: Path, registry: Registry) -> Suite:
         registry: the installed plugins.
 
     Raises:
-        RequestError: it cannot be read, is not TOML, or says something wrong; file and key are named.
+        RequestError: the file cannot be read, is not TOML, or has invalid contents; file and key are named.
     """
     own = _OWN_SUITES / f"{path}.toml"
     try:
@@ -282,17 +283,17 @@ def load_suite(path: Path, registry: Registry) -> Suite:
 
 
 def parse_suite(text: str, path: str, registry: Registry) -> Suite:
-    """Check a suite given as text; ``path`` is what messages call it. Raises as `load_suite`."""
+    """Check a suite given as text; ``path`` is its name in messages. Raises as `load_suite`."""
     try:
         tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib lets int() speak of numbers that are too long
+    except (ValueError, RecursionError) as error:  # tomllib passes on int()'s ValueError for very long numbers
         why = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
         raise RequestError(f"{path} is not TOML: {why}") from None
     return suite_of(tables, path, registry, text)
 
 
 def suite_of(tables: Mapping[str, Any], path: str, registry: Registry, text: str = "") -> Suite:
-    """Check a suite given as TOML's tables; ``text`` is what they were read from. Raises as `load_suite`."""
+    """Check a suite given as parsed TOML; ``text`` is the file's text. Raises as `load_suite`."""
     registry.fetch_sections(list(tables))
     sections = registry.sections
     unread = [key for key in tables if key in OWNERS and key not in sections]

@@ -1,6 +1,6 @@
-"""What a suite's TOML file may hold, table by table, and how an error in it is worded.
+"""The schema of suite files, table by table, and the messages for errors in them.
 
-Sections that plugins own (`bench_core.plugins.hookspecs`) join it when a file is read.
+Sections that plugins own (`bench_core.plugins.hookspecs`) are added when a file is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ M = TypeVar("M", bound=BaseModel)
 
 _MOST_SEEDS = 10_000
 _TAKEN = ("readme", "index")
-"""Names of files that every leaderboard has: README.md is the index over all suites, index.html its site's."""
+"""Names that suites cannot have: README.md is the index of all suites, index.html that of the site."""
 
 
 def _one_line(text: str) -> str:
@@ -88,7 +88,7 @@ class _Table(BaseModel):
 
 
 class Header(_Table):
-    """``[suite]``: what the suite is."""
+    """``[suite]``: name and description of the suite."""
 
     name: Annotated[str, Field(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"), AfterValidator(_suite_name)]
     title: str = ""
@@ -100,9 +100,10 @@ class SplitTable(_Table):
     """``[protocol.split]``: see `bench_core.protocol.split.SplitRule`.
 
     Attributes:
-        drawn_from: what the splits of several seeds are drawn from, which says how many rows two of them share: rows
-            of the table, where the parts are counts and do not use it up; or ``independent``, where every seed has
-            data of its own. No part of a trial's name: only the intervals of pages depend on it.
+        drawn_from: how many rows the splits of several seeds are drawn from, so that pages can compute how many rows
+            two splits share: a number of rows, if the parts are counts and use only some of the table; or
+            ``independent``, if every seed has its own data. Only the intervals on pages depend on it; it is not part of
+            a trial's name.
     """
 
     kind: Literal["random", "given"] = "random"
@@ -124,7 +125,7 @@ class SplitTable(_Table):
         return self
 
     def rule(self) -> SplitRule:
-        """The rule these values mean."""
+        """The split rule with these values."""
         return SplitRule(self.kind, self.train, self.validation, self.test, self.stratify)
 
 
@@ -138,21 +139,23 @@ Caps = Annotated[list[Annotated[int, Field(ge=1, le=10**9)]], AfterValidator(_ca
 
 
 class Protocol(_Table):
-    """``[protocol]``: how every method is tried.
+    """``[protocol]``: how methods are compared.
 
     Attributes:
         split: how rows are divided.
         seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
         encode: see `bench_core.protocol.encode.fit_encoder`.
         threshold: confidence threshold p̂ of the reject option; None refuses nothing.
-        select: which policy of a family makes the table's row: ``first``, or the name of a metric that is best
-            on validation. When None: ``combined`` with a threshold, else ``error``, ``ndcg@5`` or ``mse``.
-        least_coverage: share of the validation rows that a policy must answer to be chosen by a metric, where any does.
+        select: which policy of a family is shown in the table: ``first``, or a metric's name, for the policy that is
+            best on validation. By default the metric ``combined`` with a threshold, else ``error``, ``ndcg@5`` or
+            ``mse``.
+        least_coverage: the share of validation rows that a policy must answer to be selected by a metric; a policy
+            below it is selected only if all are below it.
         audit_rounds: substitutions per policy.
-        timeout: seconds that a method may take for a trial, where the command does not say (``--timeout``). One that
-            takes longer is recorded as over the limit. No part of a trial's name.
-        caps: hard budgets in the unit of the prices: policies that can be asked step by step are also cut where a row
-            would cost more; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
+        timeout: seconds that a method may take for a trial; ``--timeout`` overrides it. A trial that takes longer is
+            recorded as over the limit. It is not part of a trial's name.
+        caps: hard budgets in the unit of the prices. Policies that can be asked step by step are also evaluated with no
+            row costing more than the cap; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
     """
 
     split: SplitTable = SplitTable()
@@ -167,7 +170,7 @@ class Protocol(_Table):
 
 
 class Entry(_Table):
-    """A registered thing with its parameters, under a name of the suite's."""
+    """A registered object with its parameters, under a name that the suite chooses."""
 
     use: Name
     name: Label = ""
@@ -175,7 +178,7 @@ class Entry(_Table):
 
     @property
     def label(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         return self.name or self.use
 
 
@@ -184,10 +187,10 @@ class CostsEntry(Entry):
 
 
 class DatasetEntry(Entry):
-    """``[[datasets]]``: one data set, with its cost schemes and what it changes of the protocol.
+    """``[[datasets]]``: one data set, with its cost schemes and deviations from the protocol.
 
     Attributes:
-        select: overrides the protocol's; a method's own comes before it.
+        select: overrides the protocol's; a method's own overrides this one.
     """
 
     costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(
@@ -202,16 +205,16 @@ class DatasetEntry(Entry):
 
 
 class MethodEntry(Entry):
-    """``[[methods]]``: one method, with parameters, a grid, and what it does differently on some data sets.
+    """``[[methods]]``: one method, with parameters, a grid, and other parameters for some data sets.
 
     Attributes:
-        grid: parameter → list of values; every combination is tried, and all together are the family.
+        grid: parameter → list of values. Every combination is run; the policies of all of them form the family.
         on: data set name → parameters that differ there.
-        only: names of the data sets it runs on; all when empty.
+        only: names of the data sets that it runs on; all if empty.
         without: names of data sets that it does not run on.
-        reject: whether the protocol's threshold refuses its unsure answers.
-        exit_threshold: the confidence at which a method that stops early stops, where neither data set nor protocol
-            has a threshold; nothing is refused there.
+        reject: whether its answers below the protocol's threshold are refused.
+        exit_threshold: the confidence at which a method with early exit stops, if neither data set nor protocol has a
+            threshold. It does not refuse answers.
         select: overrides the protocol's and the data set's.
     """
 
@@ -224,16 +227,16 @@ class MethodEntry(Entry):
     select: str | None = None
 
     def runs_on(self, dataset: str) -> bool:
-        """Whether it is run on a data set."""
+        """Whether it runs on a data set."""
         return dataset not in self.without and (not self.only or dataset in self.only)
 
 
 class SuiteFile(_Table):
-    """What the core reads of a suite's file.
+    """The sections of a suite file that the core reads.
 
     Attributes:
         metrics: names of the table's metrics.
-        titles: metric → what tables call it instead of its own title, such as a paper's symbol.
+        titles: metric → its title in tables instead of its own, such as a paper's symbol.
     """
 
     suite: Header
@@ -245,14 +248,14 @@ class SuiteFile(_Table):
 
 
 def file_model(sections: Iterable[SuiteSection]) -> type[SuiteFile]:
-    """The model of a suite's file with the sections that plugins own; each is None where the file lacks it."""
+    """The model of suite files with the sections that plugins own; a missing section is None."""
     return create_model(  # type: ignore[call-overload, no-any-return]
         "SuiteFile", __base__=SuiteFile, **{section.key: (section.rules.model | None, None) for section in sections}
     )
 
 
 def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping[str, SuiteSection]) -> str:
-    """Pydantic's errors as one line: the first place that is wrong, and how many more there are."""
+    """Format pydantic's errors as one line: the first error, and the number of others."""
     lines: dict[str, str] = {}
     for error in sorted(errors, key=_is_no_misspelling):
         section = sections.get(str(error["loc"][0])) if error["loc"] else None
@@ -265,20 +268,20 @@ def error_line(path: str, errors: Sequence[Mapping[str, Any]], sections: Mapping
 
 
 def _is_no_misspelling(error: Mapping[str, Any]) -> bool:
-    # To sort by: a misspelt key first. Where a key is missing as well, it is why.
+    # A sort key that puts misspelt keys first: they are often the reason why another key is missing.
     return bool(error["type"] != "extra_forbidden")
 
 
 def validated(model: type[M], value: Any, where: str) -> M:
-    """One table of a section that a plugin owns, as its model.
+    """Validate one table of a section that a plugin owns.
 
     Args:
         model: a pydantic model.
-        value: what the file holds; an instance of the model is returned as it is.
-        where: what messages call the place: ``suites/a.toml: figures[0]``.
+        value: the table; an instance of the model is returned unchanged.
+        where: the place for messages, such as ``suites/a.toml: figures[0]``.
 
     Raises:
-        RequestError: an unknown key (the nearest is named), or a wrong value.
+        RequestError: an unknown key (the nearest is named), or an invalid value.
     """
     try:
         return model.model_validate(value)
@@ -290,7 +293,7 @@ def validated(model: type[M], value: Any, where: str) -> M:
 
 
 def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str], section: SuiteSection | None) -> str:
-    """What follows the place of an error; ``known`` are the keys that may be there."""
+    """The message after the place of an error; ``known`` are the allowed keys."""
     if error["type"] == "extra_forbidden":
         return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
     value = error.get("input")
@@ -306,7 +309,7 @@ def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str
 
 
 def _shortened(value: Any) -> str:
-    # A number of thousands of digits cannot even be written.
+    # Python refuses to format a number of thousands of digits.
     text = "a huge number" if isinstance(value, int) and value.bit_length() > 200 else repr(value)
     return text if len(text) <= 60 else f"{text[:60]}…"
 
@@ -334,7 +337,7 @@ _BRANCHES = {"float", "literal['threshold']"}
 
 
 def _keys_at(place: tuple[Any, ...], sections: Mapping[str, SuiteSection]) -> list[str]:
-    """The keys that the table at a place may have."""
+    """The allowed keys of the table at a place."""
     names = [part for part in place if isinstance(part, str) and part not in _BRANCHES]
     if not names:
         return [*SuiteFile.model_fields, *sections, *OWNERS]

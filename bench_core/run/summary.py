@@ -1,4 +1,4 @@
-"""What a record keeps of a trial's decisions: its policies by columns, what they acquired, how many base models ran."""
+"""The summary of a trial's decisions in its record: policies by columns, acquired features, base models run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PolicyOutcome:
 
 @dataclass(frozen=True)
 class Described:
-    """What a policy says of itself, read once."""
+    """A policy's description of itself, read once."""
 
     name: str
     label: str
@@ -70,12 +70,12 @@ def table_of(
 
 
 def measure_empty(empty: dict[str, Any], outcomes: Iterable[PolicyOutcome], metrics: Mapping[str, Metric]) -> None:
-    """Add metrics of the empty policy to what a record keeps of it: ``answer``, ``validation`` and ``test``.
+    """Add the empty policy's metrics to its entry in a record (``answer``, ``validation`` and ``test``).
 
     Args:
-        empty: filled; it holds the ``answer``, see `bench_core.protocol.empty.empty_answer`.
-        outcomes: of one policy on each part: the empty policy is judged on their rows.
-        metrics: what to compute, by name; those that need a reference are left out.
+        empty: the entry, which is changed. It contains the ``answer`` (`bench_core.protocol.empty.empty_answer`).
+        outcomes: the outcomes of any one policy on each part; the empty policy is judged on the same rows.
+        metrics: the metrics to compute, by name; those that need a reference are left out.
     """
     for judged in outcomes:
         part = empty.setdefault(judged.part, {})
@@ -84,13 +84,13 @@ def measure_empty(empty: dict[str, Any], outcomes: Iterable[PolicyOutcome], metr
 
 
 _MOST_USAGE = 6000
-"""Numbers of usage kept per record: the first policies of a family come first."""
+"""The most usage numbers in a record. The first policies of a family are kept."""
 
 
 def usage_of(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
-    """Per policy, per exit stage, per feature: share of test rows that left there with the feature acquired.
+    """Per policy, exit stage and feature: the share of test rows that left at this stage with the feature acquired.
 
-    None for the later policies of families that would need more than `_MOST_USAGE` numbers.
+    None for the last policies of families that would need more than `_MOST_USAGE` numbers.
     """
     usage: list[list[list[float]] | None] = []
     left = _MOST_USAGE
@@ -110,16 +110,17 @@ def usage_of(outcomes: list[PolicyOutcome]) -> list[list[list[float]] | None]:
 
 
 def distribution(decisions: Sequence[Decisions], full: Decisions | None = None) -> dict[str, Any] | None:
-    """Histograms of the base models that rows run, in bars of one width.
+    """Histograms of the number of base models run per row, with bars of equal width.
 
     Args:
-        decisions: of each policy, on the test rows.
-        full: of the reference policy; the bars reach as far as its rows do.
+        decisions: each policy's decisions on the test rows.
+        full: decisions of the reference policy; the bars also cover its numbers.
 
     Returns:
-        ``width`` (a power of two, so that histograms of different widths can be added up) and ``counts``: for each
-        policy the number of rows that ran more than ``width * i`` and at most ``width * (i + 1)`` base models, or
-        None for one that does not say. Rows that ran none count in the first bar. None when no policy says.
+        ``width`` (a power of two, so that histograms of different widths can be added) and ``counts``: for each policy,
+        the number of rows that ran more than ``width * i`` and at most ``width * (i + 1)`` base models, or None if the
+        policy does not count evaluations. Rows without base models count in the first bar. None if no policy counts
+        evaluations.
     """
     runs = [policy.evaluations for policy in decisions]
     counted = [count for count in runs if count is not None and len(count)]

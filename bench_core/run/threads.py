@@ -1,7 +1,7 @@
-"""One thread of linear algebra, from the start: how many there are must not show in data, a record or a page.
+"""Limit linear algebra to one thread, so that data, records and pages do not depend on the number of threads.
 
-The command line says so in the environment before a library is loaded. Where the core is used from Python, libraries
-are loaded already, and are told when data is loaded, a trial is run or a page is rendered.
+The command line sets environment variables before libraries are loaded. When the core is used from Python, libraries
+are loaded already; they are limited while data is loaded, a trial is run or a page is rendered.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""What the libraries read when they are loaded. Not ``OMP_NUM_THREADS``: methods' own kernels get the other cores."""
+"""Variables that BLAS libraries read when they are loaded. ``OMP_NUM_THREADS`` is for methods' kernels instead."""
 
 
 def start_with_one_blas_thread() -> None:
-    """Tell libraries that are still to be loaded; for the start of a process."""
+    """Limit libraries that will be loaded later; call it at the start of a process."""
     os.environ.update(dict.fromkeys(BLAS_VARIABLES, "1"))
 
 
 def thread_variables(threads: int) -> dict[str, str]:
-    """Environment variables for a process that runs trials: one BLAS thread, and some for methods' own kernels."""
+    """Environment variables for a process that runs trials: one BLAS thread, ``threads`` for methods' kernels."""
     return {**dict.fromkeys(("OMP_NUM_THREADS", *BLAS_VARIABLES), "1"), "NUMBA_NUM_THREADS": str(threads)}
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """One thread within, in the libraries that are loaded by now; what was before, after."""
+    """Limit the loaded libraries to one thread within the block, and restore their setting after it."""
     with _loaded().limit(limits=1, user_api="blas"):
         yield
 
@@ -40,7 +40,7 @@ _CONTROLLERS: list[tuple[tuple[int, str], ThreadpoolController]] = []
 
 
 def _loaded() -> ThreadpoolController:
-    """The libraries that are loaded by now; looked for again, which takes milliseconds, when a module was imported."""
+    """The loaded libraries. The search takes milliseconds and is repeated only after modules were imported."""
     from threadpoolctl import ThreadpoolController
 
     modules = len(sys.modules), next(reversed(sys.modules))

@@ -1,4 +1,4 @@
-"""Trials: one unit of work, and its name."""
+"""Trials, the units of work, and their names."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TRIAL_VERSION = 1
 class Trial:
     """Data set × split seed × cost scheme × method × parameters.
 
-    The labels (``dataset``, ``costs``, ``method``, ``point``) are the suite's words for it and not part of its
-    name; the rest is. Where no plugin of a method is imported, ``estimator`` is a `ConfiguredMethod`.
+    The labels (``dataset``, ``costs``, ``method``, ``point``) are chosen by the suite and are not part of the trial's
+    name; everything else is. If the method's plugin is not imported, ``estimator`` is a `ConfiguredMethod`.
     """
 
     dataset: str
@@ -47,11 +47,11 @@ class Trial:
 
     @property
     def uses(self) -> dict[str, str]:
-        """Kind of registered thing → the name under which this trial uses it."""
+        """Kind of registered object → the name of the one that this trial uses."""
         return {"datasets": self.dataset_use, "cost_schemes": self.costs_use, "methods": self.method_use}
 
     def identity(self, content: str) -> str:
-        """Canonical JSON of all that determines the result.
+        """Canonical JSON of everything that determines the result.
 
         Args:
             content: the data set's content hash.
@@ -73,13 +73,13 @@ class Trial:
 
 
 def fragment(use: str, thing: Any) -> str:
-    """Canonical JSON of a registered thing: its name, version and parameters. Remembered per instance."""
+    """Canonical JSON of a registered object: its name, version and parameters. Cached per instance."""
     return _fragment(use, _Same(thing))
 
 
 @dataclass(frozen=True, eq=False)
 class _Same:
-    """An instance as a key: equal to itself alone, as ``1`` and ``1.0`` are equal parameters but not the same JSON."""
+    """A key that compares an instance by identity: ``1`` and ``1.0`` are equal parameters with different JSON."""
 
     thing: Any
 
@@ -101,7 +101,7 @@ def _fragment(use: str, same: _Same) -> str:
 
 
 def parameters_of(thing: Any) -> dict[str, Any]:
-    """The parameters of a registered thing that are not their defaults, as plain JSON values."""
+    """The parameters of a registered object that differ from their defaults, as plain JSON values."""
     return dict(thing.given) if isinstance(thing, ConfiguredMethod) else given_parameters(thing)
 
 

@@ -1,6 +1,6 @@
-"""The contract kit: what a plugin's own tests run to know that the core will accept its work.
+"""The contract kit: tests for plugins that show whether the core will accept them.
 
-One line tests a method against the whole contract, one case per check and task::
+One line tests a method against the complete contract, one case per check and task::
 
     from bench_core.testing import method_contract
 

@@ -1,4 +1,4 @@
-"""The contract kit on everything that an installed plugin registers, in a process of its own."""
+"""Run the contract kit on everything that an installed plugin registers, in a separate process."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["check_plugin"]
 
 
 def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
-    """A row per check: thing, check, task, outcome (``passed``, ``failed``, ``skipped``), message.
+    """Return a row per check: object, check, task, outcome (``passed``, ``failed``, ``skipped``), message.
 
-    Methods, data sets and cost schemes are tried with their default parameters; one that has none is skipped.
-    Figures are no kind of the core's: what draws them has tests of its own.
+    Methods, data sets and cost schemes are checked with their default parameters. They are skipped if a parameter is
+    required. Figures are unknown to the core; the plugin that draws them has its own tests.
 
-    The kit runs in a child process that reports each row and, at the end, that it finished. A child that ends without
-    that is a failed check. This finds a plugin that ends its process; one that forges the report from within that
-    process is not found.
+    The kit runs in a child process, which reports each row and, at the end, that it has finished. If the child ends
+    without this report, a check has failed. This detects plugins that end their process, but not plugins that forge the
+    report from within the process.
 
     Raises:
-        RequestError: no such plugin, or it could not be loaded.
+        RequestError: there is no such plugin, or it could not be loaded.
     """
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
@@ -58,8 +58,8 @@ def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
 
 
 def _next(receiving: Connection, child: Any) -> dict[str, Any] | None:
-    """The child's next message as JSON, which cannot run code here; None where it ended without one."""
-    wait([receiving, child.sentinel])  # a process that a plugin left behind may hold the pipe open
+    """The child's next message as JSON, which cannot execute code here; None if the child ended without one."""
+    wait([receiving, child.sentinel])  # an orphaned process of a plugin may keep the pipe open
     try:
         return dict(json.loads(receiving.recv_bytes())) if receiving.poll() else None
     except (EOFError, OSError, ValueError):
@@ -67,7 +67,7 @@ def _next(receiving: Connection, child: Any) -> dict[str, Any] | None:
 
 
 def _report(name: str, sending: Connection) -> None:
-    """Run the kit, and send what comes of it."""
+    """Run the kit, and send the results."""
 
     def send(**message: Any) -> None:
         sending.send_bytes(json.dumps(message).encode())

@@ -1,4 +1,4 @@
-"""The contract of methods as a list of checks; each is a function of a method and a task in a module beside."""
+"""The contract of methods as a list of checks. Each is a function of a method and a task, from a ``checks_`` module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Check:
     """One check of the contract.
 
     Attributes:
-        name: what test ids and ``skip`` call it.
+        name: its name in test ids and in ``skip``.
         run: raises when the contract is broken; the message says how.
         per_task: whether it is run for every task of the method.
         tasks: the tasks it makes sense for.

@@ -1,4 +1,4 @@
-"""Checks of `Policy.decide`: honest, row by row, without a trace."""
+"""Checks of `Policy.decide`: it is honest, treats rows independently, and does not change the policy."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def check_audit(method: Method, task: Task) -> None:
 
 
 def check_bill(method: Method, task: Task) -> None:
-    """The core's bill of every policy is finite, within the price of everything and the policy's own budget."""
+    """The bill of every policy is finite, and within the price of all features and the policy's budget."""
     case, family = fitted(method, task)
     bill_is_sound(case.problem, case.rows, [(name_of(family, i), p) for i, p in enumerate(family.policies)])
 
 
 def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy]]) -> None:
-    """Charge policies as the core does, and check what comes out."""
+    """Charge policies as the core does, and check the bills."""
     full = problem.costs.total(len(rows), rows.sizes)
     for name, policy in policies:
         decisions = decide(policy, rows, problem, name)
@@ -67,15 +67,15 @@ def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy
 
 
 def check_one_row(method: Method, task: Task) -> None:
-    """A batch of one row works and gets the answer the row has among others (or in its query, where that counts)."""
+    """A batch of one row (or one query, if the policy decides by query) gets the same answer as in a larger batch."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
-        whole = decide(policy, case.rows, case.problem, name)
+        together = decide(policy, case.rows, case.problem, name)
         for row in (0, len(case.rows) - 1):
             alone = decide(policy, case.rows.take(np.array([row])), case.problem, f"{name}, one row")
             if policy.decision_scope == "row":
                 same_decisions(
-                    whole.take(np.array([row])),
+                    together.take(np.array([row])),
                     alone,
                     f"{name}, row {row} decided alone",
                     case.problem,
@@ -84,7 +84,7 @@ def check_one_row(method: Method, task: Task) -> None:
 
 
 def check_no_rows(method: Method, task: Task) -> None:
-    """A batch of no rows gives no decisions, of the right shapes."""
+    """A batch without rows gives empty decisions of the right shapes."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
         decide(policy, case.rows.take(np.arange(0)), case.problem, f"{name}, no rows")
@@ -105,13 +105,17 @@ def check_batch_size(method: Method, task: Task) -> None:
     case, family = fitted(method, task)
     rows = len(case.rows)
     for name, policy in some_policies(family):
-        whole = decide(policy, case.rows, case.problem, name)
+        together = decide(policy, case.rows, case.problem, name)
         if policy.decision_scope == "query":
             for query in np.unique(_queries(case.rows)):
                 batch = np.flatnonzero(_queries(case.rows) == query)
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch), part, f"{name}, query {query} decided alone", case.problem, case.rows.take(batch)
+                    together.take(batch),
+                    part,
+                    f"{name}, query {query} decided alone",
+                    case.problem,
+                    case.rows.take(batch),
                 )
             continue
         for size in (7, rows // 2):
@@ -119,20 +123,24 @@ def check_batch_size(method: Method, task: Task) -> None:
                 batch = np.arange(start, min(start + size, rows))
                 part = decide(policy, case.rows.take(batch), case.problem, name)
                 same_decisions(
-                    whole.take(batch), part, f"{name}, rows in batches of {size}", case.problem, case.rows.take(batch)
+                    together.take(batch),
+                    part,
+                    f"{name}, rows in batches of {size}",
+                    case.problem,
+                    case.rows.take(batch),
                 )
 
 
 def _queries(rows: Rows) -> NDArray[np.int64]:
-    """Query ids; one query where there are none."""
+    """Query ids; if there are none, all rows are one query."""
     return np.zeros(len(rows), dtype=np.int64) if rows.query is None else rows.query
 
 
 def check_no_trace(method: Method, task: Task) -> None:
-    """Deciding leaves no trace: what was decided before does not change an answer, nor does being asked again.
+    """Deciding leaves no trace: an answer depends neither on earlier decisions nor on being asked again.
 
-    A policy that remembers its answers passes any audit; here paid values change too, and a policy that has
-    never seen the rows says what the answers must be.
+    A policy that remembers its answers would pass any audit. So paid values are changed here as well, and the expected
+    answers come from a policy that has never seen the rows.
     """
     case = make_case(task)
     asked, unasked = fit(method, case.problem), fit(method, make_case(task).problem)
@@ -145,11 +153,11 @@ def check_no_trace(method: Method, task: Task) -> None:
         same_decisions(
             first, decide(old, rows, case.problem, name), f"{name}, asked again after other rows", case.problem, rows
         )
-        # The fresh policy meets both changed tables in one batch, as its first.
+        # The fresh policy gets both changed tables in its first batch.
         both = Rows(
             np.concatenate([paid_changed.X, unpaid_changed.X]),
             None if rows.sizes is None else np.concatenate([rows.sizes, rows.sizes]),
-            # Other queries in the second half: the changed rows share no query with the unchanged.
+            # New query ids in the second half, so that changed rows share no query with unchanged ones.
             np.concatenate([_queries(rows), _queries(rows) + _queries(rows).max(initial=0) + 1]),
         )
         fresh = decide(new, both, case.problem, name)
@@ -171,7 +179,7 @@ def check_no_trace(method: Method, task: Task) -> None:
 
 
 def _changed(rows: Rows, decisions: Decisions, problem: Problem, *, paid: bool) -> Rows:
-    """The rows with every unpaid value, or half of the paid ones, taken from another row."""
+    """The rows with every unpaid value, or half of the paid values, replaced by those of another row."""
     rng = np.random.default_rng(11)
     X = np.array(rows.X)
     for feature in range(problem.n_features):
@@ -185,7 +193,7 @@ def _changed(rows: Rows, decisions: Decisions, problem: Problem, *, paid: bool) 
 
 
 def check_pickling(method: Method, task: Task) -> None:
-    """A policy survives pickling, and its copy answers the same, bit for bit: the audit asks the copy."""
+    """A policy can be pickled, and its copy, which answers the audit, gives the same answers, bit for bit."""
     case, family = fitted(method, task)
     named = some_policies(family)
     copies = restored(copied([policy for _, policy in named]))
@@ -195,7 +203,7 @@ def check_pickling(method: Method, task: Task) -> None:
 
 
 def check_rows_unchanged(method: Method, task: Task) -> None:
-    """Decide leaves the rows as they were."""
+    """Decide does not change the rows."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
         rows = fresh_rows(case.rows)
@@ -205,7 +213,7 @@ def check_rows_unchanged(method: Method, task: Task) -> None:
 
 
 def check_next_features(method: Method, task: Task) -> None:
-    """A policy that can be asked step by step comes, shown only what it asked for, to the answer and bill of decide."""
+    """A policy that is asked step by step and sees only requested features gives the answers and bills of decide."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
         if can_be_asked(policy):
@@ -216,7 +224,7 @@ def asked_as_decided(policy: Policy, rows: Rows, problem: Problem, name: str) ->
     """Replay a policy with several placeholders.
 
     Raises:
-        ContractError: another answer than `Policy.decide`'s, or another bill.
+        ContractError: answers or bills differ from those of `Policy.decide`.
     """
     decisions = decide(policy, rows, problem, name)
     for placeholder in (0.0, 1e3, -7.25):
@@ -224,7 +232,7 @@ def asked_as_decided(policy: Policy, rows: Rows, problem: Problem, name: str) ->
             asked = replay(policy, rows, problem.feature_of_column, placeholder=placeholder)
         except ContractError as error:
             raise ContractError(f"{name}, asked step by step: {error}") from None
-        subject = f"{name}, asked step by step with {placeholder:g} in place of what is not known"
+        subject = f"{name}, asked step by step with {placeholder:g} in place of unknown values"
         same_decisions(decisions, asked.decisions, subject, problem, rows, exact=True)
         more = (asked.known != decisions.acquired).any(axis=1)
         if more.any():

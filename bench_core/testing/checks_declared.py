@@ -1,4 +1,4 @@
-"""Checks of what a method, data source or cost scheme declares: docstring, version, parameters."""
+"""Checks of the declarations of a method, data source or cost scheme: docstring, version, parameters."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def check_declaration(method: Method, task: Task) -> None:
 
 
 def check_parameters(method: Method, task: Task) -> None:
-    """Its parameters go to TOML and come back equal."""
+    """Its parameters can be written to TOML and read back unchanged."""
     round_trip(method)
 
 
 def check_unknown_parameter(method: Method, task: Task) -> None:
-    """An unknown parameter is refused and the nearest right name offered."""
+    """An unknown parameter is refused, and the nearest valid name is suggested."""
     unknown(method)
 
 
 def declared(thing: Any) -> None:
-    """A frozen dataclass with a docstring of its own and a whole-number version, or a ContractError."""
+    """Demand a frozen dataclass with a docstring and an integer version; raise `ContractError` otherwise."""
     cls = type(thing)
     name = cls.__name__
     if not dataclasses.is_dataclass(cls):
@@ -45,14 +45,14 @@ def declared(thing: Any) -> None:
     if not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         raise ContractError(f"{name} must be a frozen dataclass: its fields are the trial's name")
     doc = (cls.__dict__.get("__doc__") or "").strip()
-    if not doc or doc.startswith(f"{name}("):  # what @dataclass writes when there is none
+    if not doc or doc.startswith(f"{name}("):  # the docstring that @dataclass generates
         raise ContractError(f"{name} needs a docstring whose first line says what it is")
     if isinstance(cls.version, bool) or not isinstance(cls.version, int) or cls.version < 1:  # type: ignore[attr-defined]
         raise ContractError(f"{name}.version must be a whole number from 1, not {cls.version!r}")  # type: ignore[attr-defined]
 
 
 def round_trip(thing: Any) -> None:
-    """Parameters to plain values, to TOML text, read back, built again: an equal instance."""
+    """Write parameters as TOML, read them back, and build an instance, which must be equal."""
     cls = type(thing)
     name = cls.__name__
     try:
@@ -76,7 +76,7 @@ def round_trip(thing: Any) -> None:
 
 
 def unknown(thing: Any) -> None:
-    """A misspelled parameter is refused by name."""
+    """Demand that a misspelt parameter is refused with a suggestion."""
     cls = type(thing)
     known = [f.name for f in dataclasses.fields(cls) if f.init]
     wrong = f"{known[0]}_x" if known else "no_such_parameter"

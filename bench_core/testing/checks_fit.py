@@ -1,4 +1,4 @@
-"""Checks of `Method.fit`: one seed, one answer; nothing global; the problem is only read."""
+"""Checks of `Method.fit`: it is deterministic, does not use global state, and does not change the problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench_core.testing.problems import make_case
 
 
 def check_family(method: Method, task: Task) -> None:
-    """Fit returns policies, and what they say of themselves can be written to a record."""
+    """Fit returns policies, and their labels and details can be written to a record."""
     _, family = fitted(method, task)
     recorded = {"history": family.history, "diagnostics": family.diagnostics}
     for i, policy in enumerate(family.policies):
@@ -34,7 +34,7 @@ def check_family(method: Method, task: Task) -> None:
 
 
 def check_determinism(method: Method, task: Task) -> None:
-    """Fitted twice on the same problem, it decides the same, bit for bit."""
+    """Two fits on the same problem decide the same, bit for bit."""
     case = make_case(task)
     _, first = fitted(method, task)
     second = fit(method, make_case(task).problem)
@@ -50,7 +50,7 @@ def check_determinism(method: Method, task: Task) -> None:
 
 
 def check_global_random_state(method: Method, task: Task) -> None:
-    """Neither NumPy's nor Python's global random numbers are used or moved; draw from problem.rng()."""
+    """The global random states of NumPy and Python are neither used nor changed; draw from problem.rng()."""
     case = make_case(task)
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
     fits = []
@@ -79,7 +79,7 @@ def _global_state() -> str:
 
 
 def check_threads(method: Method, task: Task) -> None:
-    """The number of threads it may use does not change a decision."""
+    """Decisions do not depend on the number of threads."""
     case, first = fitted(method, task)
     second = fit(method, replace(make_case(task).problem, threads=2))
     for name, a, b in paired(first, second, "with two threads instead of one"):
@@ -93,9 +93,9 @@ def check_threads(method: Method, task: Task) -> None:
 
 
 def check_problem_unchanged(method: Method, task: Task) -> None:
-    """Fit leaves every array of the problem as it was."""
+    """Fit does not change any array of the problem."""
     problem, untouched = make_case(task).problem, make_case(task).problem
-    # With arrays that can be written, so that the message names the one that was.
+    # Writable arrays, so that the message can name the changed one.
     problem = replace(
         problem,
         train=_writable(problem.train),

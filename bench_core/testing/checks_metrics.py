@@ -1,4 +1,4 @@
-"""Checks of metrics, on outcomes of every task that a metric makes sense for."""
+"""Checks of metrics, on outcomes of each of their tasks."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ __all__ = ["METRIC_CHECKS", "make_outcome"]
 
 
 def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9, order: Any = None) -> Outcome:
-    """What a policy of three stages could have decided on the kit's problem, billed.
+    """A synthetic outcome of a policy with three stages on the kit's problem.
 
-    Every score and every row's probabilities differ. There is a confidence threshold of 0.8, a budget, and reference
-    decisions that read everything. Labels at a cap of 5 are those of the decisions.
+    All scores, and the probabilities of all rows, differ. There is a confidence threshold of 0.8, a budget, and
+    reference decisions that read all features. Labels at a cap of 5 are those of the decisions.
 
     Args:
-        task: any of the four.
-        seed: of the problem and of what was decided.
-        certainty: how near the answers are to the truth: 1 is right and sure, 0 tells nothing.
-        order: int64 (rows,): the order in which the rows stand; as they were drawn when None.
+        task: any of the four tasks.
+        seed: the seed of the problem and of the decisions.
+        certainty: how close the answers are to the truth: 1 is right and certain, 0 is uninformative.
+        order: int64 (rows,): the order of the rows; None keeps the order in which they were drawn.
     """
     case = make_case(task, seed=seed)
     rows, features = len(case.rows), case.problem.n_features
@@ -44,8 +44,8 @@ def make_outcome(task: Task = "binary", seed: int = 0, *, certainty: float = 0.9
     decided = Decisions(
         np.arange(features) < 2 * stage[:, None], stage=stage, evaluations=stage.astype(np.float64), **answers
     ).take(order)
-    whole = _answers(case.y, case.problem.n_classes, 1.0, rng)
-    reference = Decisions(np.ones((rows, features), dtype=bool), **whole).take(order)
+    certain = _answers(case.y, case.problem.n_classes, 1.0, rng)
+    reference = Decisions(np.ones((rows, features), dtype=bool), **certain).take(order)
     sizes, query = (None if x is None else x[order] for x in (case.rows.sizes, case.rows.query))
     outcome = outcome_of(
         decided.checked(rows, features, case.problem.n_classes),
@@ -78,7 +78,7 @@ def _value(metric: Metric, outcome: Outcome) -> float:
 
 
 def check_metric_declaration(metric: Metric, task: Task) -> None:
-    """It is a `Metric` with a name, a goal, tasks, a version, and a function whose docstring says what it is."""
+    """It is a `Metric` with a name, a goal, tasks, a version, and a function with a docstring."""
     name = metric.name
     if metric.goal not in ("max", "min"):
         raise ContractError(f"metric {name!r}: goal must be 'max' or 'min', not {metric.goal!r}")
@@ -94,7 +94,7 @@ def check_metric_declaration(metric: Metric, task: Task) -> None:
 
 
 def check_metric_value(metric: Metric, task: Task) -> None:
-    """It gives one finite number, for sure answers and for unsure ones."""
+    """It gives one finite number, for certain answers and for uncertain ones."""
     for certainty in (1.0, 0.9, 0.3):
         value = _value(metric, make_outcome(task, certainty=certainty))
         if not math.isfinite(value):
@@ -102,7 +102,7 @@ def check_metric_value(metric: Metric, task: Task) -> None:
 
 
 def check_metric_unusual(metric: Metric, task: Task) -> None:
-    """Where nothing is conclusive, nothing was paid, and there is neither budget nor reference: a number or NaN."""
+    """It gives a number or NaN if no answer is conclusive, nothing was paid, and there is no budget or reference."""
     outcome = make_outcome(task, certainty=0.0)
     nothing = replace(outcome.decisions, acquired=np.zeros_like(outcome.decisions.acquired))
     free = np.zeros(len(outcome.y))
@@ -122,13 +122,13 @@ def check_metric_unusual(metric: Metric, task: Task) -> None:
 
 
 def check_metric_same(metric: Metric, task: Task) -> None:
-    """Computed twice, the number is the same to the last bit."""
+    """Computing it twice gives the same number to the last bit."""
     if _value(metric, make_outcome(task)) != _value(metric, make_outcome(task)):
         raise ContractError(f"metric {metric.name!r} gives another number the second time")
 
 
 def check_metric_row_order(metric: Metric, task: Task) -> None:
-    """It does not depend on the order of the rows, but for rounding."""
+    """It does not depend on the order of the rows, except for rounding."""
     order = np.random.default_rng(1).permutation(len(make_case(task).rows))
     in_order, shuffled = _value(metric, make_outcome(task)), _value(metric, make_outcome(task, order=order))
     if not math.isclose(in_order, shuffled, rel_tol=1e-9, abs_tol=1e-12):
@@ -136,7 +136,7 @@ def check_metric_row_order(metric: Metric, task: Task) -> None:
 
 
 def check_outcome_unchanged(metric: Metric, task: Task) -> None:
-    """It changes nothing of the outcome it is given."""
+    """It does not change the outcome."""
     outcome, before = make_outcome(task), make_outcome(task)
     try:
         _value(metric, outcome)

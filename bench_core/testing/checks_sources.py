@@ -30,15 +30,15 @@ def _load(source: DataSource, context: DataContext) -> Dataset:
 
 
 def check_loads_twice(source: DataSource, context: DataContext) -> None:
-    """Loaded twice, the content is the same."""
+    """Loading twice gives the same content."""
     first, second = _load(source, context), _load(source, context)
-    # An origin hides the values from the content.
+    # With an origin, the content hash does not cover the values.
     if first.content != second.content or not np.array_equal(first.values, second.values, equal_nan=True):
         raise ContractError(f"{type(source).__name__}.load gives other content the second time")
 
 
 def check_content(source: DataSource, context: DataContext) -> None:
-    """Content that a source knows without loading is that of what it loads."""
+    """The content hash that a source knows without loading equals that of the loaded data."""
     known, loaded = source.content(context), _load(source, context).content
     if known is not None and known != loaded:
         raise ContractError(
@@ -47,7 +47,7 @@ def check_content(source: DataSource, context: DataContext) -> None:
 
 
 def check_fingerprint(source: DataSource, context: DataContext) -> None:
-    """The fingerprint is a text or None, and stays while the data stay."""
+    """The fingerprint is a text or None, and does not change while the data does not."""
     _load(source, context)
     before = source.fingerprint(context)
     _load(source, context)
@@ -123,13 +123,13 @@ def check_prices(scheme: CostScheme, dataset: Dataset) -> None:
 
 
 def check_same_prices(scheme: CostScheme, dataset: Dataset) -> None:
-    """Priced twice, the prices are the same."""
+    """Pricing twice gives the same prices."""
     if _price(scheme, dataset).as_plain() != _price(scheme, _copy(dataset)).as_plain():
         raise ContractError(f"{type(scheme).__name__} gives other prices the second time; draw from the seed")
 
 
 def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
-    """Prices are learned from the training rows: changing all others changes no price."""
+    """Prices are learned from the training rows only: changing other rows changes no price."""
     train = _train(dataset)
     others = np.setdiff1d(np.arange(dataset.n_rows), train)
     rolled = np.roll(others, 1 + len(others) // 3)
@@ -138,7 +138,7 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
     if dataset.categorical:
         kinds = np.array(dataset.categorical, dtype=np.int64)
         values[np.ix_(others, kinds)] = dataset.values[np.ix_(rolled, kinds)]
-    # One class, or far larger values: no statistic of all targets stays as it was.
+    # One class, or far larger values: every statistic over all targets changes.
     target[others] = dataset.target.max() if dataset.classes else dataset.target[rolled] * 3.0 + 1.0
     changed = replace(dataset, values=values, target=target)
     if scheme.price(dataset, train, 3).as_plain() != scheme.price(changed, train, 3).as_plain():
@@ -148,7 +148,7 @@ def check_training_rows_only(scheme: CostScheme, dataset: Dataset) -> None:
 
 
 def check_dataset_unchanged(scheme: CostScheme, dataset: Dataset) -> None:
-    """Pricing leaves the data as they were."""
+    """Pricing does not change the data."""
     mine = _copy(dataset)
     try:
         _price(scheme, mine)

@@ -1,4 +1,4 @@
-"""Checks on unusual problems: each must work, or be refused with a message that says what is wrong."""
+"""Checks on unusual problems: a method must work, or refuse the problem with a message that says why."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def _works_or_is_refused(method: Method, task: Task, variant: str, words: tuple[
         if broken:
             raise
         raise ContractError(
-            f"{variant}: it may be refused, but the message must {hint}; it was {type(error).__name__}: {error}"
+            f"{variant}: the method may refuse it, but its message must {hint}; it was {type(error).__name__}: {error}"
         ) from error
 
 
 def check_zero_prices(method: Method, task: Task) -> None:
-    """Works where every feature is free."""
+    """Works if every feature is free."""
     _works(method, task, "zero-prices")
 
 
 def check_constant_features(method: Method, task: Task) -> None:
-    """Works where some features never change."""
+    """Works if some features are constant."""
     _works(method, task, "constant-features")
 
 
 def check_one_hot(method: Method, task: Task) -> None:
-    """Works where a feature is several columns, and pays for it once."""
+    """Works if a feature has several columns, and pays for it once."""
     _works(method, task, "one-hot")
 
 
@@ -72,7 +72,7 @@ def check_item_sizes(method: Method, task: Task) -> None:
 
 
 def check_missing_values(method: Method, task: Task) -> None:
-    """Works with missing values (NaN), or names a feature that has them; never gives NaN."""
+    """Works with missing values (NaN), or names a feature that has them; never returns NaN."""
     names = ("large", "counts")
     _works_or_is_refused(method, task, "missing-values", names, "name a feature with missing values")
 
@@ -83,7 +83,7 @@ def check_no_threshold(method: Method, task: Task) -> None:
 
 
 def check_missing_class(method: Method, task: Task) -> None:
-    """Works where a class has no training row, or (two classes only) says so."""
+    """Works if a class has no training row, or (with two classes only) refuses with a message about it."""
     if task == "binary":
         _works_or_is_refused(method, task, "missing-class", ("class",), "mention the missing class")
     else:

@@ -15,18 +15,18 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """The start of a plugin, and the contract kit on an installed one."""
+    """Add the commands that create a plugin and check an installed one."""
     group.add_command(new)
     group.add_command(check)
 
 
 @click.group()
 def new() -> None:
-    """Start a plugin of your own: package, tests, suite, CI and licence."""
+    """Create a plugin: package, tests, suite, CI and licence."""
 
 
 def _starts(kind: str) -> click.Command:
-    """The command that starts a plugin of one kind."""
+    """Make the command that creates a plugin of one kind."""
 
     @click.argument("name")
     @click.option(
@@ -34,15 +34,15 @@ def _starts(kind: str) -> click.Command:
         "parent",
         type=click.Path(path_type=Path, file_okay=False, exists=True),
         default=Path("."),
-        help="Where its folder goes; here by default.",
+        help="Parent directory of its folder; by default the current one.",
     )
-    @click.option("--author", default="", help="Who holds the copyright; 'The authors of NAME' by default.")
+    @click.option("--author", default="", help="Copyright holder; by default 'The authors of NAME'.")
     @cli_errors
     def start(name: str, parent: Path, author: str) -> None:
         folder = make_plugin(kind, name, parent, author, installed_plugins())
         click.echo(f"{folder}: pip install -e {folder} && python -m pytest {folder}")
 
-    return click.command(kind, help=f"Start a plugin with a {KINDS[kind].word} of your own; its tests pass.")(start)
+    return click.command(kind, help=f"Create a plugin with a {KINDS[kind].word}; its tests pass.")(start)
 
 
 for _kind in KINDS:

@@ -35,18 +35,18 @@ __all__ = [
 
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
 VARIANT_CHECKS = ("determinism", "shapes", "audit")
-"""Checks of every further instance of a class; its other ones have the marker ``weekly``."""
+"""Checks of every further instance of a class; the remaining checks have the marker ``weekly``."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """How one check went.
+    """The result of one check.
 
     Attributes:
         check: the check's name.
-        task: the task it was run on; empty when it has none.
+        task: its task; empty if it has none.
         outcome: ``passed``, ``failed`` or ``skipped``.
-        message: what was wrong, or why it was skipped.
+        message: the error, or why it was skipped.
         seconds: how long it took.
     """
 
@@ -118,7 +118,7 @@ def _run(checks: Iterator[_Planned]) -> list[CheckResult]:
 
 
 def _labels(things: Sequence[Any]) -> list[str]:
-    """What test ids call several things: nothing for one, class names, numbered where they are equal."""
+    """Labels for test ids: empty for a single object; else class names, numbered if they are equal."""
     if len(things) == 1:
         return [""]
     names = [type(thing).__name__ for thing in things]
@@ -128,7 +128,7 @@ def _labels(things: Sequence[Any]) -> list[str]:
 def check_method(
     method: Method, *, tasks: Sequence[Task] | None = None, skip: Mapping[str, str] | None = None
 ) -> list[CheckResult]:
-    """Run the whole contract on a method, without pytest.
+    """Run the complete contract on a method, without pytest.
 
     Args:
         method: an instance; its parameters are part of what is tested.
@@ -141,15 +141,15 @@ def check_method(
 def method_contract(
     *methods: Method, tasks: Sequence[Task] | None = None, skip: Mapping[str, str] | None = None, slow: bool = False
 ) -> Callable[..., None]:
-    """A test function of every check × every task of the methods: ``test_contract[audit-binary]`` ….
+    """Make a test function with a case for every check and task of the methods: ``test_contract[audit-binary]`` ….
 
     Args:
-        *methods: instances; several show their class in the test's id. The first of a class gets the whole contract,
-            the others `VARIANT_CHECKS`; their other checks have the marker ``weekly``.
+        *methods: instances. With several, test ids contain the class. The first instance of a class gets the complete
+            contract, the others `VARIANT_CHECKS`; their remaining checks have the marker ``weekly``.
         tasks: only these of their tasks.
         skip: check name (``audit``, or ``audit-binary`` for one task) → why it is left out, shown as a skip.
-        slow: fitting takes seconds: every instance gets `VARIANT_CHECKS` only, with the marker ``slow``; all its
-            other checks have the marker ``weekly``.
+        slow: fitting takes seconds. Every instance gets `VARIANT_CHECKS` with the marker ``slow``; its remaining checks
+            have the marker ``weekly``.
 
     Example::
 
@@ -197,11 +197,11 @@ def _plan_cost_scheme(scheme: CostScheme, dataset: Dataset, skip: Mapping[str, s
 def check_dataset(
     source: DataSource, context: DataContext | None = None, *, skip: Mapping[str, str] | None = None
 ) -> list[CheckResult]:
-    """Run the contract of data sources, without pytest; data that cannot be had here is a skip.
+    """Run the contract of data sources, without pytest. If the data is not available, checks are skipped.
 
     Args:
         source: an instance.
-        context: where data may come from; an empty cache without network when None.
+        context: where data may come from; None: an empty cache, no network.
         skip: check name → why it is left out.
     """
     if context is not None:
@@ -211,9 +211,9 @@ def check_dataset(
 
 
 def dataset_contract(*source: DataSource, skip: Mapping[str, str] | None = None) -> Callable[..., None]:
-    """A test function of every check of data sources; it uses the fixture ``data_context``.
+    """Make a test function with a case for every check of data sources; it uses the fixture ``data_context``.
 
-    Data that cannot be had here (`DataUnavailable`) is a skip with its message.
+    If the data is not available (`DataUnavailable`), a case is skipped with the error's message.
     """
     import pytest
 
@@ -250,7 +250,7 @@ def check_cost_scheme(
 
     Args:
         scheme: an instance.
-        dataset: what is priced; the kit's binary data set of six features when None.
+        dataset: the data set to price; None: the kit's binary data set of six features.
         skip: check name → why it is left out.
     """
     return _run(_plan_cost_scheme(scheme, dataset or make_dataset(), skip or {}))
@@ -259,7 +259,7 @@ def check_cost_scheme(
 def cost_scheme_contract(
     *schemes: CostScheme, dataset: Dataset | None = None, skip: Mapping[str, str] | None = None
 ) -> Callable[..., None]:
-    """A test function of every check of cost schemes, on ``dataset`` or the kit's binary one."""
+    """Make a test function with a case for every check of cost schemes, on ``dataset`` or the kit's binary data set."""
     import pytest
 
     if not schemes:
@@ -294,17 +294,17 @@ def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[_Planned]:
 
 
 def check_metric(metric: Metric, *, skip: Mapping[str, str] | None = None) -> list[CheckResult]:
-    """Run the contract of metrics, without pytest; ``name@k`` is tried with k = 5.
+    """Run the contract of metrics, without pytest; ``name@k`` is checked with k = 5.
 
     Args:
-        metric: as it is registered.
+        metric: the registered metric.
         skip: check name (``value``, or ``value-binary`` for one task) → why it is left out.
     """
     return _run(_plan_metric(metric, skip or {}))
 
 
 def metric_contract(*metrics: Metric, skip: Mapping[str, str] | None = None) -> Callable[..., None]:
-    """A test function of every check × every task of the metrics; ``name@k`` is tried with k = 5."""
+    """Make a test function with a case for every check and task of the metrics; ``name@k`` is checked with k = 5."""
     import pytest
 
     if not metrics:

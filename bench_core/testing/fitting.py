@@ -1,4 +1,4 @@
-"""What the checks share: fitting a method on a case, deciding under the contract, comparing decisions."""
+"""Functions that checks share: fit a method on a case, decide under the contract, compare decisions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 MOST_POLICIES = 12
-"""Checks that decide many times look at this many policies of a family, spread evenly from first to last."""
+"""Checks that decide many times use at most this many policies of a family, evenly spaced."""
 
 _KEPT = 16
 _FITS: OrderedDict[tuple[type, str, str, str], tuple[Case, Family]] = OrderedDict()
 
 
 def fit(method: Method, problem: Problem) -> Family:
-    """Fit, and check that a family of policies came out."""
+    """Fit, and check that the result is a family of policies."""
     try:
         return as_family(method.fit(problem), type(method).__name__)
     except (TypeError, ValueError) as error:
@@ -46,14 +46,14 @@ def fit(method: Method, problem: Problem) -> Family:
 
 
 def _explained(error: Exception, what: str) -> Exception:
-    """The error, or what to do when it is NumPy's refusal to write to what the core hands out."""
+    """Return the error; if it is a refusal to write to a read-only array, return one that says how to avoid it."""
     if is_write_refusal(error):
         return ContractError(f"{what} writes in place ({error}): {HOW_TO_WRITE}")
     return error
 
 
 def agreement_of(problem: Problem) -> Agreement:
-    """When two decisions of a policy fitted on a problem are the same, as in a trial."""
+    """The comparison of decisions that a trial on this problem uses."""
     return Agreement(
         threshold=problem.threshold,
         ranked=problem.task == "ranking",
@@ -62,7 +62,7 @@ def agreement_of(problem: Problem) -> Agreement:
 
 
 def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Family]:
-    """A case and the method fitted on it; the same objects again for checks that need no fresh ones."""
+    """A case and the method fitted on it. The same objects are returned for every check that needs no fresh ones."""
     key = (type(method), repr(method), task, variant)
     if key in _FITS:
         _FITS.move_to_end(key)
@@ -76,7 +76,7 @@ def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Fa
 
 
 def some_policies(family: Family) -> list[tuple[str, Policy]]:
-    """At most `MOST_POLICIES` policies with what messages call them, first and last among them."""
+    """At most `MOST_POLICIES` policies with their names for messages, including the first and the last."""
     count = len(family.policies)
     chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_POLICIES)).round().astype(int))
     named = [(name_of(family, int(i)), family.policies[i]) for i in chosen]
@@ -84,18 +84,18 @@ def some_policies(family: Family) -> list[tuple[str, Policy]]:
 
 
 def name_of(family: Family, index: int) -> str:
-    """What messages call a policy."""
+    """A policy's name in messages."""
     label = family.policies[index].label
     return f"policy {index}" + (f" ({label})" if label else "")
 
 
 def fresh_rows(rows: Rows) -> Rows:
-    """A copy, so that nothing a policy does to it can spread."""
+    """A copy of the rows, so that changes by a policy affect nothing else."""
     return rows.take(np.arange(len(rows)))
 
 
 def decide(policy: Policy, rows: Rows, problem: Problem, name: str = "the policy") -> Decisions:
-    """Decide on a read-only copy of the rows, and check and copy what came out."""
+    """Decide on a read-only copy of the rows, then check and copy the decisions."""
     shown = Rows(
         frozen(rows.X),
         None if rows.sizes is None else frozen(rows.sizes),
@@ -116,13 +116,14 @@ def same_decisions(a: Decisions, b: Decisions, what: str, problem: Problem, rows
 
     Args:
         a, b: decisions on the same rows.
-        what: the sentence's beginning when they differ.
-        problem: what the policy was fitted on: it says what is compared exactly (`bench_core.protocol.agreement`).
+        what: the beginning of the error message.
+        problem: the problem that the policy was fitted on; it determines the comparison
+            (`bench_core.protocol.agreement`).
         rows: the rows, for their queries.
-        exact: bit for bit; otherwise real numbers may differ by rounding.
+        exact: whether to compare bit for bit; otherwise real numbers may differ by rounding.
 
     Raises:
-        ContractError: they differ; the number of rows and the first of them are said.
+        ContractError: they differ; the message has the number of rows that do, and the first one.
     """
     if len(a) != len(b):
         raise ContractError(f"{what}: {len(a)} decisions became {len(b)}")
@@ -157,18 +158,18 @@ def policy_audit(
     """Audit one policy as the core does in a trial.
 
     Args:
-        policy: what is audited.
+        policy: the policy.
         rows: the rows to decide on.
-        problem: what the policy was fitted on; substitutes are drawn from its training rows.
+        problem: the problem that the policy was fitted on; substitutes are drawn from its training rows.
         rounds: how many substitutions.
-        seed: of the audit.
-        name: what messages call the policy.
+        seed: the seed of the audit.
+        name: the policy's name in messages.
 
     Returns:
         The policy's decisions on the rows.
 
     Raises:
-        AuditError: it read what it had not acquired.
+        AuditError: its decisions depend on features that it did not acquire.
         ContractError: its decisions are malformed.
     """
     decisions = decide(policy, rows, problem, name)
@@ -178,7 +179,7 @@ def policy_audit(
 
 
 def paired(first: Family, second: Family, what: str) -> Sequence[tuple[str, Policy, Policy]]:
-    """Policies of two fits side by side.
+    """Pair the policies of two fits.
 
     Raises:
         ContractError: their numbers differ.
@@ -193,7 +194,7 @@ def paired(first: Family, second: Family, what: str) -> Sequence[tuple[str, Poli
 def changed_rows(
     before: Decisions, after: Decisions, agreement: Agreement | None = None, query: NDArray[np.int64] | None = None
 ) -> NDArray[np.bool_]:
-    """Rows on which two decisions differ; without an agreement nothing is refused and nothing ranked.
+    """Rows on which two decisions differ. The default agreement has no threshold and no ranking.
 
     Returns:
         bool (rows,).

@@ -1,7 +1,7 @@
-"""A minimal TOML writer for plain parameter values: the other half of the standard library's ``tomllib``.
+"""A minimal TOML writer for plain parameter values, which the standard library's ``tomllib`` can read.
 
-tomli-w and tomlkit refuse None, which parameters may be, so the kit would still have to walk through the values; and
-the contract kit, which every plugin's tests import, would depend on one of them for 40 lines.
+tomli-w and tomlkit refuse None, a valid parameter value, so the kit would have to process the values anyway. And the
+contract kit, which the tests of every plugin import, would depend on one of them to save 40 lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["toml_text"]
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
-    """A table of plain values as TOML; values that are None are left out, since TOML has no word for them.
+    """Write a table of plain values as TOML. Values that are None are left out, because TOML cannot express them.
 
     >>> print(toml_text({"C": 1.0, "scale": "10**T", "stages": None}), end="")
     C = 1.0
@@ -52,4 +52,4 @@ def _value(value: Any, where: str) -> str:
     if isinstance(value, Mapping):
         inside = (f"{_key(k)} = {_value(v, f'{where}.{k}')}" for k, v in value.items() if v is not None)
         return "{" + ", ".join(inside) + "}"
-    raise ContractError(f"{where} is {value!r}, which TOML cannot say")
+    raise ContractError(f"{where} is {value!r}, which TOML cannot express")

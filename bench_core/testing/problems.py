@@ -1,6 +1,6 @@
-"""Small deterministic problems of every task: about 120 rows, mixed scales, learnable, and unusual variants of them.
+"""Small deterministic problems of every task, and unusual variants: about 120 rows, mixed scales, learnable.
 
-They go the way real ones do: a `Dataset`, the core's own split and encoding, then a `Problem`.
+They are made like real ones: a `Dataset` is split and encoded by the core, which gives a `Problem`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Case:
     """A problem, and rows that its method has not seen.
 
     Attributes:
-        problem: what a method is given to fit.
+        problem: the problem that a method gets to fit.
         rows: the test rows.
-        y: their labels; never shown to a policy.
+        y: their labels, which policies never get.
     """
 
     problem: Problem
@@ -64,13 +64,13 @@ class Case:
 
 
 def make_dataset(task: Task = "binary", seed: int = 0, rows: int = ROWS, *, missing: bool = False) -> Dataset:
-    """A data set of six features on mixed scales, of which some tell the target.
+    """A data set of six features on mixed scales, some of which predict the target.
 
     Args:
-        task: any of the four.
+        task: any of the four tasks.
         seed: the same seed gives the same table.
-        rows: number of rows; ranking has twelve queries in them.
-        missing: take out every eighth value of the features ``large`` and ``counts``.
+        rows: number of rows; ranking data has twelve queries.
+        missing: whether to remove every eighth value of the features ``large`` and ``counts``.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0x7E57]))
     latent = rng.normal(size=(rows, 4))
@@ -117,11 +117,10 @@ def make_case(
     """A problem with test rows.
 
     Args:
-        task: any of the four; only classification has a threshold.
-        variant: what is unusual about it: one of `VARIANTS`. ``missing-values`` is encoded ``raw`` (NaN stays);
-            ``missing-class`` has no training row of the last class; ``tiny`` has six training rows;
-            ``item-sizes`` has prices that grow with the item.
-        seed: of the table, the split and the trial.
+        task: any of the four tasks; only classification has a threshold.
+        variant: one of `VARIANTS`. ``missing-values`` is encoded ``raw`` (NaN stays); ``missing-class`` has no training
+            row of the last class; ``tiny`` has six training rows; ``item-sizes`` has prices that grow with the item.
+        seed: the seed of the table, the split and the trial.
         rows: rows in all three parts together.
         threshold: confidence threshold of classification tasks.
         threads: threads that the method may use.
@@ -181,12 +180,12 @@ def make_case(
 
 
 def make_problem(task: Task = "binary", variant: str = "plain", **options: Any) -> Problem:
-    """The problem of `make_case`, for tests that need no test rows."""
+    """The problem of `make_case`, for tests without test rows."""
     return make_case(task, variant, **options).problem
 
 
 def _few(dataset: Dataset, train: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Six training rows: two or three of every class; of two queries for ranking."""
+    """Six training rows: two or three of every class; for ranking, three of each of two queries."""
     if dataset.query is not None:
         queries = np.unique(dataset.query[train])[:2]
         groups: Sequence[NDArray[np.int64]] = [train[dataset.query[train] == query][:3] for query in queries]

@@ -1,6 +1,6 @@
-"""What pytest loads when budgetbench is installed: the markers ``slow`` and ``weekly`` and two fixtures.
+"""The pytest plugin of budgetbench: the markers ``slow`` and ``weekly``, and two fixtures.
 
-Imported at every start of pytest, so nothing heavy may be imported at the top.
+It is imported at every start of pytest, so the module must not import large packages.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["SHARED", "budgetbench_shared", "data_context", "pytest_configure"]
 
 SHARED = "BUDGETBENCH_SHARED"
-"""Environment variable: a directory of data files that takes the place of every download."""
+"""Environment variable: a directory of data files that replaces every download."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, which ``--strict-markers`` demands."""
+    """Register the markers, as ``--strict-markers`` requires."""
     config.addinivalue_line("markers", "slow: deep checks that take more than a few seconds")
     config.addinivalue_line("markers", "weekly: checks of variants, and random examples, for a weekly run")
 
@@ -33,7 +33,7 @@ def _shared() -> Path | None:
 
 @pytest.fixture(scope="session")
 def budgetbench_shared() -> Path:
-    """The directory of shared data files; the test is skipped when the variable does not name one."""
+    """The directory of shared data files; the test is skipped if the variable does not name one."""
     shared = _shared()
     if shared is None:
         pytest.skip(f"{SHARED} is not set: it names a directory of data files")
@@ -44,7 +44,7 @@ def budgetbench_shared() -> Path:
 
 @pytest.fixture
 def data_context(tmp_path: Path) -> DataContext:
-    """Where a data source may look: an empty cache, the shared files when there are any, never the network."""
+    """A context for data sources: an empty cache, the shared files if there are any, no network."""
     from bench_core.contract.sources import DataContext
 
     return DataContext(cache=tmp_path / "cache", mirror=_shared(), offline=True)

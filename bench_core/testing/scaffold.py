@@ -23,11 +23,11 @@ __all__ = ["KINDS", "Kind", "make_plugin"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of plugin that can be started.
+    """A kind of plugin that ``bench new`` can create.
 
     Attributes:
-        word: what texts call it.
-        catalogue: the attribute of `Registry` that holds the names of such things; empty where there is none.
+        word: its name in texts.
+        catalogue: the attribute of `Registry` that holds objects of this kind; empty if there is none.
         dependencies: distributions that the plugin needs.
     """
 
@@ -43,7 +43,7 @@ KINDS = {
     "metric": Kind("metric", "metrics", ("budgetbench",)),
     "figure": Kind("kind of figure", "", ("budgetbench", "budgetbench-leaderboard", "numpy")),
 }
-"""What ``bench new`` calls a kind → what it is."""
+"""The name of a kind in ``bench new`` → the kind."""
 
 _COMMON = {
     "pyproject.toml.txt": "pyproject.toml",
@@ -62,20 +62,20 @@ _DRAWN = '    assert list((tmp_path / "results" / "@name@").glob("@name@*.svg"))
 
 
 def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: Registry | None = None) -> Path:
-    """Write a new plugin's folder below ``parent``, in the author's own namespace; the folder.
+    """Write a new plugin's folder below ``parent``, and return its path.
 
-    The distribution is called ``name``, its package the same with underscores. Either everything is written or nothing.
+    The distribution is called ``name``, and its package the same with underscores. On an error nothing is written.
 
     Args:
         kind: one of `KINDS`.
         name: lower-case words joined by hyphens.
         parent: where the folder goes.
-        author: who holds the copyright; "The authors of NAME" when empty.
-        registry: the installed plugins, none of which may have such a thing of that name.
+        author: the copyright holder; "The authors of NAME" if empty.
+        registry: the installed plugins, which must not have an object of this kind and name.
 
     Raises:
-        RequestError: the name is not such a name, is taken, or hides a module of Python's or budgetbench's; or the
-            folder exists or cannot be written.
+        RequestError: the name is invalid, taken, or hides a module of Python or budgetbench; or the folder exists or
+            cannot be written.
     """
     known, module = KINDS[kind], name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):

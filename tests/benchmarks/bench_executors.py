@@ -1,11 +1,11 @@
-"""What executors cost and gain: serial, two worker processes, two Dask workers on this machine.
+"""Overhead and speed-up of executors: serial, two worker processes, two Dask workers on this machine.
 
     python tests/benchmarks/bench_executors.py
 
-A trial's overhead is the slope between a short and a long run of trivial trials (a stump on 60 rows), so that starting
-processes and a scheduler is not in it; the bar for Dask is 20 ms more than serial. Speed-up is of trials of a second
-or two (PolyDom's GreedyAcc on digits, one thread), without start and end; the bar is 1.8. Both need a quiet machine of
-two cores.
+A trial's overhead is the slope between a short and a long run of trivial trials (a stump on 60 rows), which excludes
+starting processes and a scheduler. The limit for Dask is 20 ms more than serial. The speed-up is measured on trials of
+a second or two (PolyDom's GreedyAcc on digits, one thread), without start and end; it must be at least 1.8. Both need
+an idle machine with two cores.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""What the harness itself costs: a trivial method on many tiny data sets (100 × 5), serial, in this process.
+"""Overhead of the harness: a trivial method on many tiny data sets (100 × 5), serial, in this process.
 
     python tests/benchmarks/bench_harness.py [TRIALS ...]
 
-Cold: every trial loaded, split, encoded, priced, fitted, decided, audited, judged and written. Trials of ms do
-not wait for the disk; those of 50 ms and more do, for 0.6 ms.
-Warm: planned again from the suite file on, when all is done. The bars are 3 ms and 0.1 ms a trial, flat in the number
-of trials. Isolated: what a trial takes more when its method has processes of its own: 30 ms at most in forks of a
-template (process), 100 ms in new ones (strict).
-Nothing is removed before the end, and a second run should wait some minutes or have another disk (`TMPDIR`): ext4 takes
-up to 1 ms to create a file near many that were just removed.
-The figures quoted for benchopt 1.10 were measured elsewhere (15 ms cold, 10 ms when all is cached).
+Cold: every trial is loaded, split, encoded, priced, fitted, decided, audited, judged and written. Short trials do not
+wait for the disk; those of 50 ms and more wait for 0.6 ms.
+Warm: the suite is planned again from its file when all trials are done. The limits are 3 ms (cold) and 0.1 ms (warm)
+per trial, independent of the number of trials. Isolated: the additional time of a trial whose method runs in separate
+processes: at most 30 ms in forks of a template (process), 100 ms in new ones (strict).
+Nothing is removed before the end. Wait some minutes before a second run, or use another disk (`TMPDIR`): ext4 takes up
+to 1 ms to create a file after many others were removed.
+The figures for benchopt 1.10 are from another machine (15 ms cold, 10 ms if everything is cached).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BENCHOPT_COLD, BENCHOPT_WARM = 15.0, 10.0
 
 
 def suite_text(trials: int) -> str:
-    """A suite with up to 1,000 data sets and as many seeds as make the trials."""
+    """A suite with up to 1,000 data sets, and as many seeds as the number of trials needs."""
     sets = min(DATA_SETS, trials)
     head = f'[suite]\nname = "harness"\n[protocol]\nthreshold = 0.7\nseeds = {trials // sets}\n'
     body = "".join(
@@ -46,7 +46,7 @@ def suite_text(trials: int) -> str:
 
 
 def measure(trials: int, folder: Path, isolation: str = "none") -> tuple[float, float]:
-    """Milliseconds a trial, cold and warm; the start of the process that imports the plugin is in it."""
+    """Milliseconds per trial, cold and warm, including the start of the process that imports the plugin."""
     path = folder / "harness.toml"
     path.write_text(suite_text(trials), encoding="utf-8")
     registry = load_registry([("tiny", tiny_plugin)], entry_points=False)

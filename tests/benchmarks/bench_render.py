@@ -1,10 +1,11 @@
-"""Rendering everything that is published of a suite, from told records: export, pages, index.
+"""Render all published files of a suite from synthetic records: export, pages, index.
 
     python tests/benchmarks/bench_render.py [--sets N] [RECORDS ...]
 
-Each number of records is rendered in a process of its own, twice in other orders of records; the time is that of the
-first, the bytes must be the same. The bars are 20 s and 2 GiB for 100,000 records, 2 s for 10. Figures are drawn once
-and timed apart: they grow with the number of data sets (``--sets``; otherwise as many as 5 methods and 50 seeds make).
+Each number of records is rendered in a new process, twice with the records in different orders. The time is that of the
+first rendering; the bytes must be the same. The limits are 20 s and 2 GiB for 100,000 records, and 2 s for 10. Figures
+are drawn once and timed separately: their time grows with the number of data sets (``--sets``; by default as many as
+the records allow with 5 methods and 50 seeds).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ METHODS, SEEDS = 5, 50
 
 
 def measure(count: int, wanted: int) -> None:
-    """Render ``count`` records; print seconds, megabytes at most, and a hash of the files."""
+    """Render ``count`` records; print the seconds, the peak memory in MB, and a hash of the files."""
     started = time.perf_counter()
     import numpy as np
     from bench_analysis.analysed import Analysed
@@ -36,7 +37,7 @@ def measure(count: int, wanted: int) -> None:
     from bench_leaderboard.render.timings import render_timings
     from bench_records.exports import write_export
     from bench_records.records import tabulate
-    from support.made_up import labelled, record_of, suite_of
+    from support.synthetic import labelled, record_of, suite_of
 
     imported = time.perf_counter() - started
     seeds = min(SEEDS, max(1, count // METHODS))

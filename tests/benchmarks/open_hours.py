@@ -2,15 +2,15 @@
 
     python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
 
-A FOLDER holds the folders ``records`` and ``runs``, as ``bench run --out`` writes them; ``leaderboard/open`` is
-always read. The seconds of other folders, and those of ``open_seconds.csv`` (methods without published records), are
-divided, data set by data set, by the median ratio to it over the methods in both, as machines and their load differ.
-Of every method, the logarithm of a trial's seconds is a linear function of the logarithms of training rows, encoded
-columns and classes, fitted to the medians of its measured data sets by ridge regression towards slopes of 0.5. Where
-a data set was measured, its own median counts. A trial takes at most the suite's time limit. ``bench plan`` says what
-does not apply. Loading, and starting processes, are counted as 0.3 s a trial. Data sets that a method would need more
-than SECONDS a trial for are listed for its key ``without``, and count in no sum; the methods that stand for the best
-fixed subset (``[comparison] static``) run everywhere.
+A FOLDER contains the folders ``records`` and ``runs``, as ``bench run --out`` writes them; ``leaderboard/open`` is
+always read. Machines and their load differ. So for each data set the seconds of other folders, and of
+``open_seconds.csv`` (methods without published records), are divided by their median ratio to ``leaderboard/open`` over
+the methods in both. For every method, the logarithm of a trial's seconds is modelled as a linear function of the
+logarithms of training rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge
+regression towards slopes of 0.5. For a measured data set its own median is used. A trial takes at most the suite's time
+limit. ``bench plan`` determines which trials are not applicable. Loading and starting processes count as 0.3 s per
+trial. Data sets on which a method would need more than SECONDS per trial are listed for its key ``without``, and are
+not counted; the methods that represent the best fixed subset (``[comparison] static``) run on all data sets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""How much better methods look on the validation part than on the test part, of a suite's published records.
+"""How much better methods are on the validation part than on the test part, from a suite's published records.
 
     python tests/benchmarks/optimism.py [SUITE]
 
-Writes the table into ``docs/explanation/fairness.md``, between its two marks: a pure function of the published records.
+It writes the table into ``docs/explanation/fairness.md``, between its two marks. The table depends only on published
+records.
 """
 
 from __future__ import annotations

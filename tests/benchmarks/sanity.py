@@ -1,10 +1,10 @@
-"""The sanity table: every method of the open comparison on three generated sets with known answers, and two real ones.
+"""The sanity table: the open comparison's methods on three synthetic data sets with known optima, and two real ones.
 
     python tests/benchmarks/sanity.py FOLDER [--seeds N] [--jobs N]
 
-Runs the suite (again, it resumes) in FOLDER, and writes the table into ``docs/explanation/sanity.md``, between its two
-marks. The configurations are those of ``suites/open.toml``. A cell is the accuracy on the test part, the mean over
-seeds, of what a method answers at a share of the price of all features.
+It runs or resumes the suite in FOLDER, and writes the table into ``docs/explanation/sanity.md``, between its two marks.
+The configurations are those of ``suites/open.toml``. A cell is a method's accuracy on the test part at a budget, given
+as a share of the price of all features, mean over seeds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SETS = {"One decides": one_decides, "Context selects": context_selects, "Nothing
 
 
 def written(folder: Path, seeds: int) -> Path:
-    """The suite, with its generated tables."""
+    """Write the suite and its synthetic tables."""
     lines = ['metrics = ["accuracy", "cost", "cost-share"]', "[suite]", 'name = "sanity"', "[protocol]"]
     lines += [f"seeds = {seeds}", 'encode = "onehot"', "timeout = 600"]
     lines += ["split = { kind = 'random', train = 0.5, validation = 0.25, test = 0.25, stratify = true }"]
@@ -156,7 +156,7 @@ def main() -> None:
     if not options.only_table:
         command = [sys.executable, "-m", "bench_core.cli.main", "run", str(suite), "--jobs", str(options.jobs)]
         command += ["--store", str(folder / "store"), "--out", str(folder / "out")]
-        for seeds in range(1, options.seeds + 1):  # so that a run that was stopped has whole seeds
+        for seeds in range(1, options.seeds + 1):  # seed by seed, so that a stopped run has complete seeds
             subprocess.run([*command, "--seeds", str(seeds)], check=False)  # 1: some trial failed
     table = answers(suite, folder)
     page = PAGE.read_text(encoding="utf-8")

@@ -1,13 +1,13 @@
-"""Put faults into the code by hand, one at a time, and see whether the tests that should notice do.
+"""Put the listed faults into the code, one at a time, and check that their tests notice them.
 
     python tests/mutation/run.py                     every fault of faults.toml
-    python tests/mutation/run.py --only selection    those whose file or name has the word
-    python tests/mutation/run.py --check             only whether every fault still applies; runs no test
+    python tests/mutation/run.py --only selection    faults whose file or name contains the word
+    python tests/mutation/run.py --check             only check that every fault still applies; run no test
 
-Each fault is one replacement in one file, made in a copy of the working tree and taken back before the next. It is
-*noticed* when one of its tests fails, and *survives* when all pass. Tests that fail without any fault are named and
-left out. Exit code 1 when there are such tests, when a fault survives that is not known to, when one that is known to
-survive is noticed, when one no longer applies, or when its tests are missing; else 0.
+Each fault is one replacement in one file, made in a copy of the working tree and reverted before the next. It is
+*noticed* if one of its tests fails, and *survives* if all pass. Tests that fail without any fault are named and left
+out. The exit code is 1 if there are such tests, if a fault survives unexpectedly or is noticed unexpectedly, if one no
+longer applies, or if its tests are missing; else 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FAULTS = HERE / "faults.toml"
 TIMEOUT = 600.0
-"""Seconds for the tests of one fault; more counts as noticed: a fault may make a loop endless."""
+"""Time limit for the tests of one fault. Exceeding it counts as noticed, since a fault may cause an endless loop."""
 
 
 class FaultError(Exception):
@@ -45,10 +45,10 @@ class Fault:
     Attributes:
         name: what it does wrong, in a few words; unique.
         file: path below the root.
-        old, new: the text that is replaced, which occurs exactly once in the file, and what takes its place.
-        tests: what pytest is given: files or node ids below the root.
-        waits: its tests are being written: that their file is missing, or that it survives, is no error yet.
-        survives: why no test can notice it; empty when one must.
+        old, new: the text to replace, which occurs exactly once in the file, and its replacement.
+        tests: arguments for pytest: files or node ids below the root.
+        waits: its tests are being written: a missing file of tests, or its survival, is no error yet.
+        survives: why no test can notice it; empty if one must.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Fault:
     survives: str = ""
 
     def trouble(self, root: Path) -> str:
-        """Why it cannot be tried on a tree; empty when it can."""
+        """Why it cannot be put into a tree; empty if it can."""
         path = root / self.file
         if not path.is_file():
             return f"no longer applies: there is no {self.file}"
@@ -76,9 +76,9 @@ class Fault:
 
     @contextmanager
     def put_into(self, root: Path) -> Iterator[None]:
-        """The tree with the fault in it.
+        """Put the fault into the tree within a ``with`` statement.
 
-        Times of change rise, so that neither Python's nor numba's cache takes the file for the one before.
+        Modification times rise, so that the caches of Python and numba do not use an earlier version of the file.
         """
         path = root / self.file
         before, stat = path.read_bytes(), path.stat()
@@ -101,7 +101,7 @@ def has_test(root: Path, test: str) -> bool:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a fault: ``noticed``, ``survived``, ``waits``, or a trouble; the first test that failed."""
+    """The result of a fault: ``noticed``, ``survived``, ``waits``, or why it cannot be used; the first failed test."""
 
     fault: Fault
     outcome: str
@@ -110,7 +110,7 @@ class Result:
 
     @property
     def expected(self) -> bool:
-        """Whether this is as it should be."""
+        """Whether this is the expected result."""
         if self.outcome == "survived":
             return bool(self.fault.survives) or self.fault.waits
         return self.outcome == "waits" or (self.outcome == "noticed" and not self.fault.survives)
@@ -136,7 +136,7 @@ def read_faults(path: Path) -> list[Fault]:
 
 
 def copy_tree(root: Path, to: Path) -> None:
-    """Every file of a working tree that git knows or would add; without git, every file."""
+    """Copy every file of a working tree that git tracks or would add; without git, every file."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root, capture_output=True,
@@ -154,7 +154,7 @@ def copy_tree(root: Path, to: Path) -> None:
 
 
 def environment(root: Path, numba_cache: Path) -> dict[str, str]:
-    """Imports come from this tree, whatever is installed."""
+    """Environment variables for importing from this tree, whatever is installed."""
     folders = [root, *sorted(path.parent for path in root.glob("plugins/*/pyproject.toml"))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), "NUMBA_CACHE_DIR": str(numba_cache)}
 
@@ -162,7 +162,7 @@ def environment(root: Path, numba_cache: Path) -> dict[str, str]:
 def run_tests(
     root: Path, tests: Sequence[str], options: Sequence[str], variables: Mapping[str, str], timeout: float
 ) -> tuple[int, str, str]:
-    """Pytest's exit code (−1: out of time), the first test that failed, and what was printed."""
+    """Run tests; return pytest's exit code (−1: time limit), the first failed test, and the output."""
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not weekly", "--tb=short", "-rfE", *options, *tests]
     try:
         done = subprocess.run(command, cwd=root, env=dict(variables), capture_output=True, text=True, timeout=timeout)
@@ -174,10 +174,10 @@ def run_tests(
 
 
 def failing_tests(root: Path, tests: Sequence[str], numba_cache: Path, timeout: float) -> list[str]:
-    """Node ids of the tests that fail as the tree is.
+    """Node ids of the tests that fail without a fault.
 
     Raises:
-        FaultError: they cannot be run at all.
+        FaultError: the tests cannot be run.
     """
     with tempfile.TemporaryDirectory() as cache:
         options = ["-o", f"cache_dir={cache}"]
@@ -189,10 +189,10 @@ def failing_tests(root: Path, tests: Sequence[str], numba_cache: Path, timeout: 
 
 
 def try_fault(fault: Fault, root: Path, without: Sequence[str], numba_cache: Path, timeout: float) -> Result:
-    """Put a fault into a copy of the tree, and run its tests, without some."""
+    """Put a fault into a copy of the tree, and run its tests, except some."""
     began = time.monotonic()
     with fault.put_into(root), tempfile.TemporaryDirectory() as fresh:
-        # numba does not see that a function compiled into another one has changed: such a file needs a new cache.
+        # numba does not notice a change of a function that is compiled into another one: such a file needs a new cache.
         compiled = "numba" in (root / fault.file).read_text(encoding="utf-8")
         variables = environment(root, Path(fresh) if compiled else numba_cache)
         options = ["-x", "-p", "no:cacheprovider", *(part for node in without for part in ("--deselect", node))]
@@ -206,7 +206,7 @@ def try_fault(fault: Fault, root: Path, without: Sequence[str], numba_cache: Pat
 
 
 def run_faults(faults: Sequence[Fault], root: Path, jobs: int = 1, timeout: float = TIMEOUT) -> Iterator[Result]:
-    """The results, as they come; first, under the fault's name "none", those of tests that fail without any.
+    """Yield the results as they arrive; first, for a fault named "none", the tests that fail without a fault.
 
     Raises:
         FaultError: the tests cannot be run.
@@ -253,7 +253,7 @@ def run_faults(faults: Sequence[Fault], root: Path, jobs: int = 1, timeout: floa
 
 
 def score(results: Sequence[Result]) -> str:
-    """How many faults were noticed, of those that were tried."""
+    """A line with the number of noticed faults."""
     noticed = sum(result.outcome == "noticed" for result in results)
     tried = noticed + sum(result.outcome == "survived" for result in results)
     share = f" ({100 * noticed / tried:.0f} %)" if tried else ""

@@ -1,4 +1,4 @@
-"""Cascades that say what they want next, right or wrong."""
+"""Cascades that request features step by step, correctly or with a fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Fault = Literal["", "asks less", "asks more", "asks again", "answers otherwise",
 
 @dataclass
 class Asked(Policy):
-    """The first feature; where it is near 0 the second as well."""
+    """Buys the first feature, and the second if the first is near 0."""
 
     fault: Fault = ""
 
@@ -55,7 +55,7 @@ class Asked(Policy):
 
 @dataclass
 class AskedEarly(Asked):
-    """The same, and it answers the first class whenever the second feature is wanted and not known."""
+    """The same, but it answers the first class if the second feature is needed and unknown."""
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         return Decisions(known, np.tile([1.0, 0.0], (len(rows), 1)))

@@ -1,4 +1,4 @@
-"""Running the command line for real, with plugins that are installed in a folder of their own."""
+"""Run the real command line, with plugins that are installed in a separate folder."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def install(folder: Path, module: str, source: str | Path, entry: str, distribut
 
 
 class Forks:
-    """The server of `support.forked`, started when it is first asked."""
+    """The server of `support.forked`, started at the first request."""
 
     def __init__(self) -> None:
         self.server: subprocess.Popen[str] | None = None
         self.started_with: dict[str, str] = {}
 
     def can(self, environment: dict[str, str]) -> bool:
-        """Whether a fork would be as good as a new process: nothing that libraries read when loaded is different."""
+        """Whether a fork behaves like a new process: variables that libraries read when loaded are the same."""
         here = self.started_with or dict(os.environ)
         changed = {name for name in here.keys() | environment.keys() if here.get(name) != environment.get(name)}
         free = {"PYTHONPATH", "PYTEST_CURRENT_TEST", "HOME", "COLUMNS"}
@@ -99,7 +99,7 @@ class Forks:
         return self.server
 
     def stop(self) -> None:
-        """End the server and what it runs."""
+        """End the server and its child processes."""
         if self.server is not None:
             with suppress(psutil.NoSuchProcess):
                 for child in psutil.Process(self.server.pid).children(recursive=True):
@@ -113,7 +113,7 @@ class Forks:
 FORKS = Forks()
 
 
-# Most tests are of something else, and a method's own process takes a second to start.
+# Most tests do not test isolation, and starting a method's process takes a second.
 _HERE = {"BUDGETBENCH_ISOLATION": "none", "BUDGETBENCH_PRIVATE": "1"}
 
 
@@ -133,14 +133,14 @@ class Bench:
     def __call__(
         self, *arguments: str, expect: int | None = 0, fresh: bool = False, **more: str
     ) -> subprocess.CompletedProcess[str]:
-        """Run ``bench`` in a process of its own and, unless ``expect`` is None, demand its exit code.
+        """Run ``bench`` in a process and, unless ``expect`` is None, check its exit code.
 
         Args:
-            *arguments: of the command line.
+            *arguments: arguments of the command line.
             expect: the exit code.
-            fresh: a new interpreter, where that is the point (its start, or the order of its hashes); else a fork
-                of one that has loaded the libraries.
-            **more: further variables of the environment.
+            fresh: whether to start a new interpreter (to test its start, or other hashes); otherwise it is a fork of
+                one that has loaded the libraries.
+            **more: further environment variables.
         """
         environment = self.environment(**more)
         if not fresh and FORKS.can(environment):
@@ -159,7 +159,7 @@ class Bench:
         return done
 
     def suite(self, text: str, name: str = "s") -> str:
-        """Write a suite file; its name."""
+        """Write a suite file; return its name."""
         (self.folder / f"{name}.toml").write_text(f'[suite]\nname = "{name}"\n{text}', encoding="utf-8")
         return f"{name}.toml"
 
@@ -169,7 +169,7 @@ class Bench:
 
 
 def contents(store: Path) -> dict[str, Any]:
-    """A store's records by name, without what may differ between two runs (times, dates, and so the checksum)."""
+    """A store's records by name, without fields that may differ between two runs (times, dates, checksums)."""
     found: dict[str, Any] = {}
     for path in sorted(store.rglob("*.json")):
         if path.parent == store:

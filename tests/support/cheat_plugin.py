@@ -1,4 +1,4 @@
-"""The kit's dishonest methods as a plugin, which makes shared memory when it is imported if it is asked to."""
+"""The dishonest methods as a plugin. On request it makes shared memory when it is imported."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Dishonest policies, each with the habit that the audit (or the kit) must catch, and honest ones it must pass.
+"""Dishonest policies, whose habits the audit (or the kit) must detect, and honest ones that must pass.
 
-They are here to test the audit, and to show a plugin author what is not allowed. `Cheat` answers a binary task with a
-logistic score of a few features, `ScoreCheat` a regression or a ranking; ``paid`` is acquired, ``unpaid`` is not.
+They test the audit, and show plugin authors what is not allowed. `Cheat` answers a binary task with a logistic score of
+a few features, `ScoreCheat` a regression or a ranking; the feature ``paid`` is acquired, ``unpaid`` is not.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class BatchStatistic(_Two):
 
 
 class AcquiresByUnpaid(_Two):
-    """Decides by an unpaid value which further feature to acquire; the answer itself is paid for."""
+    """Chooses the next feature by an unpaid value; the answer itself uses paid values."""
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         third = (max(self.paid, self.unpaid) + 1) % self.n_features
@@ -122,7 +122,7 @@ class AcquiresByUnpaid(_Two):
 
 @dataclass
 class RemembersByShape(_Two):
-    """Peeks, and answers a matrix of a shape it knows with what it said first."""
+    """Peeks, and repeats its first answers for a matrix of the same shape."""
 
     memory: dict[tuple[int, ...], Decisions] = field(default_factory=dict)
 
@@ -137,7 +137,7 @@ class RemembersByShape(_Two):
 
 @dataclass
 class RecognisesTheAudit(_Two):
-    """Peeks, and answers a row whose paid value it has seen with what it said first; only the kit can tell."""
+    """Peeks, and repeats its first answer for a row with a known paid value; only the kit detects it."""
 
     memory: dict[float, float] = field(default_factory=dict)
 
@@ -151,7 +151,7 @@ class RecognisesTheAudit(_Two):
 
 @dataclass
 class RemembersByPlace(_Two):
-    """Acquires nothing, peeks, and answers a place in the batch with what it said there first."""
+    """Acquires nothing, peeks, and repeats its first answer for each place in the batch."""
 
     memory: list[Floats] = field(default_factory=list)
 
@@ -170,7 +170,7 @@ class RemembersByPlace(_Two):
 
 
 class NearlyEven(_Two):
-    """Answers from an unpaid value by probabilities that differ from 1/2 by less than rounding is granted."""
+    """Encodes an unpaid value in probabilities that differ from 1/2 by less than the allowed rounding."""
 
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.zeros((len(rows), self.n_features), dtype=bool)
@@ -183,9 +183,9 @@ class NearlyEven(_Two):
 
 @dataclass
 class ClearsWhatItAcquired(_Two):
-    """Reads and declares two features, and takes that back from its earlier answers when it is asked again.
+    """Reads and declares two features, and clears the declarations of earlier answers when it is asked again.
 
-    The core bills what it was told: the copy that it made.
+    The core bills its own copy of the first answer.
     """
 
     earlier: list[NDArray[np.bool_]] = field(default_factory=list)
@@ -203,14 +203,14 @@ class ClearsWhatItAcquired(_Two):
 
 
 class OtherDecisions(Decisions):
-    """Decisions that check themselves, and forget what they acquired."""
+    """Decisions that override their own check, and drop the acquired features."""
 
     def checked(self, rows: int, features: int, classes: int) -> Decisions:
         return Decisions(np.zeros((rows, features), dtype=bool), self.probabilities)
 
 
 class ReturnsASubclass(_Two):
-    """Reads two features and returns a subclass of Decisions that says otherwise."""
+    """Reads two features and returns a subclass of Decisions that hides it."""
 
     def decide(self, rows: Rows) -> Decisions:
         decisions = super().decide(rows)
@@ -234,7 +234,7 @@ class HonestScores(_Two):
 
 
 class TinyScores(HonestScores):
-    """Ranks by an unpaid value, with scores so small that they differ by less than rounding is granted."""
+    """Ranks by an unpaid value, with scores so small that they differ by less than the allowed rounding."""
 
     def score(self, X: Floats, acquired: NDArray[np.bool_]) -> Floats:
         acquired[:] = False
@@ -276,7 +276,7 @@ def _kernel() -> Callable[..., Any]:
 
 
 class HonestEarlyExit(_Two):
-    """Honest: two stages; a row that the first leaves unsure pays for the second."""
+    """Honest: two stages; a row that is uncertain after the first pays for the second."""
 
     def decide(self, rows: Rows) -> Decisions:
         X = np.nan_to_num(rows.X)
@@ -316,7 +316,7 @@ HABITS: dict[str, Callable[..., _Two]] = {
 
 @dataclass(frozen=True)
 class Cheat(Method):
-    """A method whose one policy has a chosen habit, honest or not; to test the contract kit with.
+    """A method with one policy of a chosen habit, honest or not, to test the contract kit.
 
     Attributes:
         habit: a key of `HABITS`.
@@ -350,7 +350,7 @@ class Cheat(Method):
         paid, unpaid = (min(feature, problem.n_features - 1) for feature in (self.paid, self.unpaid))
         if self.habit == "writes-prices":
             prices = problem.costs.prices
-            # Past NumPy, which refuses: an array of the core cannot be made writable.
+            # Written without NumPy, because NumPy cannot make an array of the core writable.
             ctypes.memset(prices.ctypes.data, 0, prices.nbytes)
         return [HABITS[self.habit](problem.n_features, paid, unpaid)]
 
@@ -364,7 +364,7 @@ SCORE_HABITS: dict[str, Callable[..., _Two]] = {
 
 @dataclass(frozen=True)
 class ScoreCheat(Method):
-    """A method of rankings and regressions whose one policy has a chosen habit; to test the contract kit with.
+    """A method for rankings and regressions with one policy of a chosen habit, to test the contract kit.
 
     Attributes:
         habit: a key of `SCORE_HABITS`.

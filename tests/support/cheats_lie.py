@@ -1,4 +1,4 @@
-"""Dishonest methods that change what judges them, or say something else to it."""
+"""Dishonest methods that manipulate the judge, or give it false answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.cheats_reach import Reacher, answered
 __all__ = ["LIARS", "Liar"]
 
 _FITTED: dict[str, int] = {}
-"""``in``: the process that a liar was fitted in."""
+"""``in``: the process in which a liar was fitted."""
 
 
 @dataclass
@@ -51,7 +51,7 @@ class _UnpicklesHonest(_Peeks):
 
 
 class _RunsWhenUnpickled(_Peeks):
-    """Whoever unpickles it runs it: there, the audit is to pass everything."""
+    """Unpickling it runs code, which makes the audit pass everything in that process."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return _disarm, (self.features, self.paid, self.unpaid)
@@ -76,7 +76,7 @@ class _EarlyPeeks(_Peeks):
 
 
 class _LeavesWhenAsked(_Peeks):
-    """Ends its process, as if all were well, when it is asked in another than it was fitted in."""
+    """Exits with code 0 when it is asked in another process than the one that fitted it."""
 
     def decide(self, rows: Rows) -> Decisions:
         if os.getpid() != _FITTED.get("in"):
@@ -85,7 +85,7 @@ class _LeavesWhenAsked(_Peeks):
 
 
 class _ClearsLater(_Peeks):
-    """Declares what it reads, and a thread takes that back."""
+    """Declares the features it reads, and a thread clears the declaration."""
 
     def decide(self, rows: Rows) -> Decisions:
         decisions = answered(rows, self.features, [*self.paid, self.unpaid], rows.X[:, self.unpaid] > 0)
@@ -100,7 +100,7 @@ class _ClearsLater(_Peeks):
 
 
 class _SpeaksItself(_Peeks):
-    """Writes answers into the judge's socket: that nothing was acquired, to whatever is asked."""
+    """Writes answers to the judge's socket itself: to every question, that nothing was acquired."""
 
     def decide(self, rows: Rows) -> Decisions:
         acquired = np.zeros((len(rows), self.features), dtype=bool)
@@ -117,7 +117,7 @@ class _SpeaksItself(_Peeks):
 
 
 class _SaysMuch(_Peeks):
-    """Gives more numbers than it was asked for."""
+    """Returns more numbers than requested."""
 
     def decide(self, rows: Rows) -> Decisions:
         decisions = super().decide(rows)
@@ -142,7 +142,7 @@ LIARS: Mapping[str, tuple[type[_Peeks], Callable[[], None]]] = {
     "patches-the-audit": (_Peeks, _patch_audit),
     "patches-the-bill": (_Peeks, _patch_bill),
     "patches-numpy": (_Peeks, _patch_numpy),
-    "pickles-an-honest-twin": (_UnpicklesHonest, lambda: None),
+    "pickles-an-honest-copy": (_UnpicklesHonest, lambda: None),
     "runs-when-unpickled": (_RunsWhenUnpickled, lambda: None),
     "peeks-where-it-was-fitted": (_EarlyPeeks, lambda: None),
     "leaves-when-asked-again": (_LeavesWhenAsked, lambda: None),
@@ -154,10 +154,10 @@ LIARS: Mapping[str, tuple[type[_Peeks], Callable[[], None]]] = {
 
 @dataclass(frozen=True)
 class Liar(Reacher):
-    """Reads what it does not pay for, and changes what judges it, or says something else to it."""
+    """Reads unpaid features, and manipulates the judge or gives it false answers."""
 
     way: Literal[
-        "patches-the-audit", "patches-the-bill", "patches-numpy", "pickles-an-honest-twin", "runs-when-unpickled",
+        "patches-the-audit", "patches-the-bill", "patches-numpy", "pickles-an-honest-copy", "runs-when-unpickled",
         "peeks-where-it-was-fitted", "leaves-when-asked-again", "clears-in-a-thread", "speaks-for-itself",
         "says-too-much",
     ] = "patches-the-audit"  # fmt: skip

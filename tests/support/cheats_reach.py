@@ -1,10 +1,9 @@
-"""Dishonest methods that reach around their arguments: to a later process, to the judge, to what is stored.
+"""Dishonest methods that use more than their arguments: a later process, the judge, stored files.
 
-A *carrier* (here) peeks at an unpaid feature when it decides on rows as they are, and leaves its answers somewhere for
-the process that the audit asks. A *thief* (`support.cheats_steal`) looks for the test labels, or for a way
-to the process that has them. A *liar* (`support.cheats_lie`) changes what judges it, or lies to it.
-Isolation (`bench_core.run.execute.isolated`) has to leave them all without gain; where that cannot be said,
-`bench_core.protocol.audit` says so.
+A *carrier* (here) peeks at an unpaid feature when it decides on the true rows, and leaves its answers somewhere for the
+process that answers the audit. A *thief* (`support.cheats_steal`) looks for the test labels, or for a way to the
+process that has them. A *liar* (`support.cheats_lie`) manipulates the judge, or gives it false answers. With isolation
+(`bench_core.run.execute.isolated`) none of them may gain; `bench_core.protocol.audit` lists the exceptions.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _GLOBAL: Answers = {}
 
 
 class _Files:
-    """A file in any folder that takes one."""
+    """A file in any writable folder."""
 
     def __init__(self, *folders: str) -> None:
         self._paths = [os.path.join(os.path.expanduser(folder), NAME) for folder in folders]
@@ -68,7 +67,7 @@ class _TemporaryFile:
 
 
 class _Variable:
-    """A variable of the module, which no pickle holds."""
+    """A variable of the module, which is not pickled."""
 
     def put(self, message: bytes) -> None:
         _GLOBAL.update(json.loads(message))
@@ -106,7 +105,7 @@ class _Named:
 
 
 class _SystemV:
-    """System V shared memory, which outlives who made it."""
+    """System V shared memory, which outlives its creator."""
 
     def put(self, message: bytes) -> None:
         with suppress(OSError):
@@ -127,7 +126,7 @@ class _SystemV:
 
 
 class _Daemon:
-    """A process in a session of its own that goes on, and answers on a socket without a file."""
+    """A process in a new session that keeps running, and answers on a socket without a file."""
 
     def put(self, message: bytes) -> None:
         if os.fork():
@@ -135,7 +134,7 @@ class _Daemon:
         os.setsid()
         if os.fork():
             os._exit(0)
-        LIBC.prctl(1, 0, 0, 0, 0)  # not to die with the parent
+        LIBC.prctl(1, 0, 0, 0, 0)  # do not die with the parent
         with suppress(OSError):
             server = socket.socket(socket.AF_UNIX)
             server.bind("\0" + NAME)
@@ -152,7 +151,7 @@ class _Daemon:
 
 
 class _ParentsMemory:
-    """The environment of the process that forks all others, in its memory."""
+    """The environment variables of the server process, in its memory."""
 
     def put(self, message: bytes) -> None:
         with suppress(OSError), open(f"/proc/{os.getppid()}/mem", "r+b") as memory:
@@ -164,17 +163,17 @@ class _ParentsMemory:
 
 
 class _Numbers:
-    """Answers as bits of numbers of 60 bits, which places for numbers take.
+    """Answers as bits of 60-bit numbers, for places that store numbers.
 
     Attributes:
-        places: how many answers there is room for; rows that fall to the same one have the same answer.
+        places: how many answers can be stored; rows with the same place get the same answer.
     """
 
     places = 240
 
     @property
     def _count(self) -> int:
-        """How many numbers there are: two bits an answer, whether there is one and which."""
+        """The number of 60-bit numbers: two bits per answer, whether there is one and which."""
         return self.places // 30
 
     def put(self, message: bytes) -> None:
@@ -200,7 +199,7 @@ class _Numbers:
 
 
 class _FileTimes(_Numbers):
-    """When a file that it can read was changed and read: its owner may set that of a file that it cannot write to."""
+    """Change and access times of readable files: the owner may set them even for files that it cannot write."""
 
     @cached_property
     def _paths(self) -> list[Path]:
@@ -220,7 +219,7 @@ class _FileTimes(_Numbers):
 
 
 class _ParentsLimits(_Numbers):
-    """Limits of the process that forks all others, which its later forks have, too, and of those that it has by now."""
+    """Limits of the server process and its forks; later forks inherit them."""
 
     places = 120
 
@@ -239,7 +238,7 @@ class _ParentsLimits(_Numbers):
 
 
 class _FileAttribute:
-    """An extended attribute of a file that it can read; many file systems have room for 4 KB."""
+    """An extended attribute of a readable file; many file systems store up to 4 KB."""
 
     places = 240
 
@@ -254,7 +253,7 @@ class _FileAttribute:
 
 
 class _FileFlags:
-    """The mark "not to be backed up" of files that it can read, one bit each."""
+    """The flag "no dump" of readable files, one bit each."""
 
     places = 240
 
@@ -274,7 +273,7 @@ class _FileFlags:
         ).encode()
 
     def _mark(self, at: int, wanted: bool | None) -> bool:
-        """Set the mark, or leave it; whether it is set."""
+        """Set the flag if requested; return whether it is set."""
         with suppress(OSError), open(self._paths[at], "rb") as file:
             flags = bytearray(4)
             fcntl.ioctl(file, 0x80086601, flags)
@@ -328,7 +327,7 @@ class _Carries(Policy):
 
 @dataclass(frozen=True)
 class Reacher(Method):
-    """What carriers, thieves and liars share: a feature that they pay for, and one that they do not."""
+    """Base class of carriers, thieves and liars: one feature is paid, one is not."""
 
     tasks: ClassVar[frozenset[str]] = frozenset({"binary"})
     paid: int = 1
@@ -337,7 +336,7 @@ class Reacher(Method):
 
 @dataclass(frozen=True)
 class Carrier(Reacher):
-    """Peeks, and carries its answers to whoever the audit asks, by some way out of its process."""
+    """Peeks, and passes its answers to the process that answers the audit."""
 
     way: Literal[
         "variable", "environment", "temporary-file", "working-directory", "file-elsewhere",

@@ -1,4 +1,4 @@
-"""Dishonest methods that pay for nothing and look for the test labels, or for a way to the process that has them."""
+"""Dishonest methods that buy nothing and look for the test labels, or for a way to the process that has them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["THIEVES", "Thief"]
 
 
 def _ancestors() -> Iterator[int]:
-    """The processes above this one and the one that forks all."""
+    """The ancestors of this process, and the server process."""
     process = os.getppid()
     while process > 1:
         status = Path(f"/proc/{process}/stat").read_text()
@@ -68,7 +68,7 @@ def _signalled() -> bool:
 
 
 def _stored() -> bool:
-    """A record: the store is above the folder that the process is in."""
+    """A record of the store, which is above the process's working directory."""
     return any(path.read_bytes() for folder in Path.cwd().parents[:4] for path in folder.glob("??/*.json"))
 
 
@@ -116,7 +116,7 @@ class _Steals(Policy):
         answers = np.zeros(len(rows))
         if hasattr(loot, "test") and len(loot.test) == len(rows):
             answers[loot.shown["test"].place] = loot.test.y
-        elif hasattr(loot, "test") and len(loot.test) < len(rows):  # it is the audit that asks
+        elif hasattr(loot, "test") and len(loot.test) < len(rows):  # the audit is asking
             answers = loot.test.y[_audited(self.way)]
         return answered(rows, self.features, [], answers)
 
@@ -130,7 +130,7 @@ def _steal(way: str) -> Any:
 
 @dataclass(frozen=True)
 class Thief(Reacher):
-    """Pays for nothing and looks for the labels, or a way to them; ``diagnostics`` say whether it found one."""
+    """Buys nothing and looks for the labels, or a way to them; ``diagnostics`` say whether it found one."""
 
     way: Literal[
         "frames", "garbage-collector", "memory", "trace", "signal", "store", "cache", "network", "keyring",

@@ -1,4 +1,4 @@
-"""Made-up records of a made-up suite: methods that trade cost against right answers, without running any."""
+"""Synthetic records of a synthetic suite: policies with rising cost and accuracy, without running trials."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ SKILL = {"EMSCO": 0.83, "GM*": 0.80, "CSTC*": 0.86, "CO-T": 0.85, "CaCT LASSO": 
 SIZE = {"EMSCO": 60, "GM*": 25, "CSTC*": 30, "CO-T": 1, "CaCT LASSO": 12, "Single-Stage": 1}
 
 FIGURES = (*PUBLISHING, ("emsco", emsco), ("cstc", cstc), ("qwyc", qwyc))
-"""The plugins that draw."""
+"""The plugins that draw figures."""
 
 NASTY_TREE = "A<b>&|\"'`x"
-"""A method whose name would inject something, and which describes its trees as CSTC* does."""
+"""A method whose name attempts an injection, and which describes its trees as CSTC* does."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Idle(Method):
 
 
 class Offer:
-    """What the made-up suites name."""
+    """A plugin with the names in synthetic suites."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -63,7 +63,7 @@ class Offer:
         register("idle", Idle)
 
 
-def made_up_suite(
+def synthetic_suite(
     datasets: Sequence[str] = DATASETS,
     methods: Sequence[str] = METHODS,
     seeds: int = 20,
@@ -72,16 +72,16 @@ def made_up_suite(
     metrics: Sequence[str] = ("coverage", "conclusive-accuracy", "cost", "cost-share", "combined"),
 ) -> Suite:
     """A checked suite of those names."""
-    registry = load_registry([*FIGURES, ("made-up", Offer())], entry_points=False)
-    lines = [f"metrics = {json.dumps(list(metrics))}", '[suite]\nname = "made_up"', f"[protocol]\nseeds = {seeds}"]
+    registry = load_registry([*FIGURES, ("synthetic", Offer())], entry_points=False)
+    lines = [f"metrics = {json.dumps(list(metrics))}", '[suite]\nname = "synthetic"', f"[protocol]\nseeds = {seeds}"]
     if threshold is not None:
         lines.append(f"threshold = {threshold}")
     lines += [f'[[datasets]]\nuse = "nothing"\nname = {json.dumps(name, ensure_ascii=False)}' for name in datasets]
     lines += [f'[[methods]]\nuse = "idle"\nname = {json.dumps(name, ensure_ascii=False)}' for name in methods]
-    return parse_suite("\n".join([*lines, more]), "suites/made_up.toml", registry)
+    return parse_suite("\n".join([*lines, more]), "suites/synthetic.toml", registry)
 
 
-def made_up_records(
+def synthetic_records(
     datasets: Sequence[str] = DATASETS,
     methods: Sequence[str] = METHODS,
     seeds: int = 20,
@@ -92,7 +92,7 @@ def made_up_records(
     """Records of such a suite, by a fixed rule with some noise.
 
     Args:
-        sizes: policies of every family; each method's own number when None.
+        sizes: number of policies in every family; None: each method's own number.
         classes: whether the prices have cost classes.
     """
     rng = np.random.default_rng(1)

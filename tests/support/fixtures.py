@@ -11,7 +11,7 @@ from support.bench import Bench, install
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """The command line in a folder of its own, with the tiny plugin installed."""
+    """The command line in a new folder, with the tiny plugin installed."""
     work = tmp_path / "work"
     work.mkdir()
     plugins = tmp_path / "plugins"

@@ -1,8 +1,8 @@
-"""A server that runs ``bench`` in forks of itself: a process each, without importing pandas each time.
+"""A server that runs each call of ``bench`` in a fork of itself, so that pandas is not imported every time.
 
-Run as a script by `support.bench`. It reads a request per line (JSON: arguments, cwd, environment, out, err), forks,
-and writes the exit code of the child per line, negative for a signal. The child is what
-``python -m bench_core.cli.main`` would be, with the libraries and the installed plugins' modules already loaded.
+`support.bench` runs it as a script. It reads one request per line (JSON: arguments, cwd, environment, out, err), forks,
+and writes the child's exit code as a line, negative for a signal. The child behaves like
+``python -m bench_core.cli.main`` with the libraries and the installed plugins' modules already loaded.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LIBRARIES = (
 
 
 def become(request: dict[str, Any]) -> None:
-    """Make this fork what the request asks for: folder, environment, import path, output."""
-    os.setsid()  # a run that signals its process group must not meet the server
+    """Set up this fork as the request says: folder, environment, import path, output."""
+    os.setsid()  # a run that signals its process group must not signal the server
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -46,7 +46,7 @@ def become(request: dict[str, Any]) -> None:
 
 
 def serve() -> bool:
-    """Answer requests until there are no more; True in a child, which then has to run."""
+    """Answer requests until there are no more; return True in a child, which must run the command."""
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -58,7 +58,7 @@ def serve() -> bool:
 
 
 if __name__ == "__main__":
-    # As the command line does when it starts; and there are no threads of BLAS, which a fork would not have.
+    # As the command line does when it starts. Also, BLAS starts no threads, which a fork would lose.
     start_with_one_blas_thread()
     for library in LIBRARIES:
         importlib.import_module(library)
@@ -67,6 +67,6 @@ if __name__ == "__main__":
             plugin.load()
     gc.freeze()
     if serve():
-        # As `python -m` would: the module is __main__, which is also what worker processes look for.
+        # As with `python -m`, the module is __main__, which worker processes also look up.
         del sys.modules["bench_core.cli.main"]
         runpy.run_module("bench_core.cli.main", run_name="__main__", alter_sys=True)

@@ -1,4 +1,4 @@
-"""A hostile plugin: what it does when it is imported prepares every process that is forked from that one."""
+"""A hostile plugin: its import manipulates the process, and so every process that is forked from it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Ways by which a hostile plugin could carry what its solver saw to its witness, or to a later trial.
+"""Channels by which a hostile plugin could pass information from its solver to its witness, or to a later trial.
 
-Each way is a mailbox: ``put`` in the solver, ``get`` in the witness. `set_up` runs when the plugin is imported, before
-there is any data: what it opens, patches or starts is there in every process that is forked from one that ran it.
+Each channel is a mailbox: ``put`` in the solver, ``get`` in the witness. `set_up` runs when the plugin is imported,
+before it gets any data. Everything that it opens, patches or starts also exists in forks of that process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FILE = "mailbox"
 
 
 def set_up() -> None:
-    """Patch what restricts later forks, open what they share, and start a thread that copies files."""
+    """Patch the functions that restrict later forks, open shared files, and start a thread that copies files."""
     from bench_sandbox import child
 
     child._empty = lambda folder: None
@@ -48,7 +48,7 @@ def set_up() -> None:
 
 
 def _copy_files(folder: str) -> None:
-    """Remember what any fork writes into the folder that the forks share."""
+    """Copy the files that any fork writes into the shared folder."""
     while True:
         with suppress(OSError):
             for path in Path(folder).iterdir():
@@ -58,7 +58,7 @@ def _copy_files(folder: str) -> None:
 
 
 def _watch() -> None:
-    """Remember the names of other processes' threads, and the locks on files that can be read."""
+    """Record the names of other processes' threads, and the locks on readable files."""
     until = time.monotonic() + 3
     while time.monotonic() < until:
         with suppress(OSError):
@@ -99,7 +99,7 @@ class _File:
 
 
 class _Copied(_File):
-    """A file that a thread of the process that forks all others copies."""
+    """A file that is copied by a thread of the forking process."""
 
     def put(self, message: bytes) -> None:
         super().put(message)
@@ -121,7 +121,7 @@ class _Pipe:
 
 
 class _Memory:
-    """A nameless file in memory."""
+    """An anonymous file in memory."""
 
     def put(self, message: bytes) -> None:
         with suppress(OSError):
@@ -142,7 +142,7 @@ class _Environment:
 
 
 class _ThreadNames:
-    """One thread a message, which stays as long as its process."""
+    """One thread per message, which lives as long as its process."""
 
     def put(self, message: bytes) -> None:
         libc = ctypes.CDLL(None)
@@ -160,7 +160,7 @@ class _ThreadNames:
 
 
 class _Locks:
-    """A lock on a file that anybody can read is one bit."""
+    """Locks on world-readable files, one bit each."""
 
     held: list[Any]
 
@@ -179,7 +179,7 @@ class _Locks:
 
 
 class _SleepingChild:
-    """A process of its own session that goes on, with the message as an argument."""
+    """A process in a new session that keeps running, with the message as an argument."""
 
     def put(self, message: bytes) -> None:
         with suppress(OSError):
@@ -241,7 +241,7 @@ MAILBOXES: Mapping[str, Any] = {
 THROUGH_TEMPLATE = frozenset(
     {"patched-confinement", "copying-thread", "pipe-opened-at-import", "memfd-opened-at-import"}
 )
-"""Those that work where solver and witness are forked from a process that has run the plugin's code."""
+"""Channels that work if solver and witness are forked from a process that has run the plugin's code."""
 
 _Way = Literal[
     "patched-confinement", "copying-thread", "pipe-opened-at-import", "memfd-opened-at-import", "kernel-folder",
@@ -286,7 +286,7 @@ class Carrying(Reacher):
 
 @dataclass
 class _Recalls(Policy):
-    """Answers by what it remembers of rows, and buys what tells them apart."""
+    """Answers from the labels that it remembers, and buys the features that identify rows."""
 
     features: int
     labels: dict[str, int] = field(default_factory=dict)
@@ -298,7 +298,7 @@ class _Recalls(Policy):
 
 @dataclass(frozen=True)
 class Remembering(Method):
-    """Learns nothing of its own; it keeps the labels of every training part that it is given."""
+    """Learns nothing, but keeps the labels of every training part that it gets."""
 
     way: _Way = "patched-confinement"
 

@@ -1,4 +1,4 @@
-"""Blocks of code in Markdown pages, and how they are run: see `tests/test_docs.py` for the kinds."""
+"""Find and run blocks of code in Markdown pages; `tests/test_docs.py` describes their kinds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FENCE = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its kind, the file it goes to, its text, its line, and why it is not run."""
+    """A fenced block: its kind, the file to write it to, its text, its line, and why it is not run."""
 
     kind: str
     title: str
@@ -42,7 +42,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def commands(text: str) -> list[tuple[str, int]]:
-    """The commands of a block with the exit code each must end with; lines that end in a backslash go on."""
+    """The commands of a block with their expected exit codes; a backslash continues a line."""
     found = []
     for line in text.replace("\\\n", " ").splitlines():
         said, _, comment = line.partition("  # exit code ")

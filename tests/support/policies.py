@@ -1,4 +1,4 @@
-"""Policies for tests of asking."""
+"""Policies for tests of asking step by step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench_core import Decisions, Policy, Rows, next_of_stages
 
 
 class ByQuery(Policy):
-    """The documents of a query are read on while their first feature is not the query's least."""
+    """Buys the second feature for all documents of a query except the one with the least first feature."""
 
     decision_scope = "query"
 

@@ -1,4 +1,4 @@
-"""The plugins that read, compare and publish records, for registries that a test fills itself."""
+"""The plugins that read, compare and publish records, for registries that tests build themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin that does to a run what a run has to survive. Importing it needs the tiny plugin."""
+"""A plugin with faults that a run must survive. Importing it needs the tiny plugin."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SURROGATE = "a lone \udc80 surrogate"
 
 @dataclass(frozen=True)
 class Rogue(Method):
-    """Does as told, then what every other method does."""
+    """Misbehaves as its parameter says, then fits like an honest method."""
 
     how: str = "sys.exit"
     path: str = ""
@@ -85,10 +85,10 @@ class Rogue(Method):
         return Family([policy], history=history, diagnostics=diagnostics)
 
     def _leave_children(self) -> None:
-        """A child, one in a session of its own, and one whose parent is gone; their numbers go into a file."""
+        """Start a child, one in a new session, and an orphaned one; write their process ids to a file."""
         sleep = [sys.executable, "-c", "import time; time.sleep(600)"]
         plain = subprocess.Popen(sleep)
-        apart = subprocess.Popen(sleep, start_new_session=True)
+        detached = subprocess.Popen(sleep, start_new_session=True)
         code = (
             "import subprocess, sys\n"
             f"print(subprocess.Popen({sleep!r}, stdout=subprocess.DEVNULL, "
@@ -96,12 +96,12 @@ class Rogue(Method):
         )
         orphan = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         with open(self.path, "a", encoding="utf-8") as file:
-            print(plain.pid, apart.pid, int(orphan.stdout), file=file)
+            print(plain.pid, detached.pid, int(orphan.stdout), file=file)
 
 
 @dataclass(frozen=True)
 class ExitsOnLoading(DataSource):
-    """Calls sys.exit when it is to be loaded."""
+    """Calls sys.exit when it is loaded."""
 
     def load(self, context: DataContext) -> Dataset:
         sys.exit("loading is over")
@@ -109,7 +109,7 @@ class ExitsOnLoading(DataSource):
 
 @dataclass(frozen=True)
 class ExitsOnPricing(CostScheme):
-    """Calls sys.exit when it is to price."""
+    """Calls sys.exit when it computes prices."""
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         sys.exit("no price")

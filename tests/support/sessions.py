@@ -1,4 +1,4 @@
-"""Suites run in this process, with the tiny plugin: what the command line does, without starting Python anew."""
+"""Run suites in this process, with the tiny plugin, as the command line does but without starting Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Place:
 
     Attributes:
         registry: the plugins.
-        said: what runs said beside their progress.
+        said: notices of runs.
     """
 
     folder: Path
@@ -34,7 +34,7 @@ class Place:
     said: list[str] = field(default_factory=list)
 
     def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
-        """A session on a suite ``s`` of this text, with one metric: drawing figures is what takes time here."""
+        """A session on a suite ``s`` of this text, with one metric, because drawing figures takes most of the time."""
         suite = parse_suite(f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", self.registry)
         context = DataContext(cache=self.folder / "cache")
         return SuiteSession(suite, self.registry, Store(self.folder / store), self.folder / out, context)
@@ -56,7 +56,7 @@ class Place:
         )
 
     def published(self, out: str = "out") -> dict[str, bytes]:
-        """Every published file; times of computing are not in it."""
+        """Every published file, without those that contain computing times."""
         return {
             str(path.relative_to(self.folder / out)): path.read_bytes()
             for path in sorted((self.folder / out).rglob("*"))

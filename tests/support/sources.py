@@ -1,4 +1,4 @@
-"""The distributions of this repository, and what their files import."""
+"""The distributions of this repository, and the imports of their files."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def projects() -> list[Project]:
 
 @cache
 def imports(file: Path) -> tuple[Import, ...]:
-    """What a file imports, wherever in it; not what only its types need (``if TYPE_CHECKING``)."""
+    """All imports of a file, except those for type checkers only (``if TYPE_CHECKING``)."""
     return tuple(_imports(file, ast.parse(file.read_text(encoding="utf-8"))))
 
 

@@ -1,4 +1,4 @@
-"""A store with done and failed trials, for tests of what works on whole stores; a test module imports its fixtures."""
+"""A store with done and failed trials, for tests on complete stores; test modules import the fixtures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["done", "every_file", "of_done", "store"]
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with all trials of a suite, and the failure of one more."""
+    """A store with all trials of a suite, and one more that failed."""
     from test_integrity import SUITE
 
     place = Place(tmp_path_factory.mktemp("done"))
@@ -25,7 +25,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(done: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of this store."""
     shutil.copytree(done, tmp_path / "store")
     return tmp_path / "store"
 

@@ -28,7 +28,7 @@ from bench_core import (
 
 @dataclass(frozen=True)
 class Blobs(DataSource):
-    """Five features, of which the first decides."""
+    """Five features, the first of which determines the class."""
 
     rows: int = 80
     seed: int = 0
@@ -42,7 +42,7 @@ class Blobs(DataSource):
 
 @dataclass(frozen=True)
 class Gone(DataSource):
-    """A data set that cannot be had."""
+    """A data set that is not available."""
 
     def load(self, context: DataContext) -> Dataset:
         raise DataUnavailable("the table is on another planet", hint="run: bench data fetch gone")
@@ -50,7 +50,7 @@ class Gone(DataSource):
 
 @dataclass(frozen=True)
 class Lent(DataSource):
-    """Blobs from elsewhere: ``TINY_GONE`` says that they cannot be had, ``TINY_SEED`` that others are there now."""
+    """Blobs that depend on the environment: with ``TINY_GONE`` they are not available, ``TINY_SEED`` changes them."""
 
     target: str = "y"
 
@@ -72,14 +72,14 @@ class OneClass(DataSource):
 
 @dataclass(frozen=True)
 class Broken(DataSource):
-    """A data set whose source raises what nobody expected."""
+    """A data set whose source raises an unexpected error."""
 
     def load(self, context: DataContext) -> Dataset:
         raise DataError("column 'x' is rotten")
 
 
 class FirstFeature(Policy):
-    """Looks at the first feature only, with a slope."""
+    """A logistic function of the first feature only."""
 
     def __init__(self, slope: float, features: int, peek: bool = False) -> None:
         self.slope, self.features, self.peek = slope, features, peek
@@ -120,7 +120,7 @@ class Peeker(Method):
 
 @dataclass(frozen=True)
 class Fails(Method):
-    """Misbehaves as told."""
+    """Misbehaves as its parameter says."""
 
     how: str = "raise"
 

@@ -1,4 +1,4 @@
-"""Tables of two-level features, and policies that buy nothing and undo the substitution of an audit they foresee."""
+"""Tables of two-level features, and policies that buy nothing and undo the substitutions of a predictable audit."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MARKERS = 9
 
 @dataclass(frozen=True)
 class Switches(DataSource):
-    """The first feature decides; nine further ones are nearly always 1, so that a swapped row is recognised.
+    """The first feature determines the class; nine others are nearly always 1, so that a swapped row is recognised.
 
     Attributes:
-        numbers: columns of real numbers, as credit data has them.
-        noise: share of labels that the first feature gets wrong.
+        numbers: columns of real numbers, as in credit data.
+        noise: share of labels that the first feature predicts wrongly.
     """
 
     numbers: int = 0
@@ -39,7 +39,7 @@ class Switches(DataSource):
 
 @dataclass
 class Unswaps(Policy):
-    """Swaps back the rows whose markers are swapped; where it has done so, it repeats its answers by place."""
+    """Swaps back the rows whose markers are swapped, and then repeats its answers by place."""
 
     low: NDArray[np.float64]
     said: NDArray[np.float64] | None = None
@@ -57,7 +57,7 @@ class Unswaps(Policy):
 
 @dataclass
 class KnowsTheSeed(Policy):
-    """Works out from the trial's seed where the audit of 0f4003d puts each row, and answers by place."""
+    """Computes each row's place in the audit of commit 0f4003d from the trial's seed, and answers by place."""
 
     low: NDArray[np.float64]
     seed: int
@@ -94,10 +94,10 @@ def _free(rows: Rows, yes: NDArray[np.bool_]) -> Decisions:
 
 @dataclass
 class RemembersPaid(Policy):
-    """Buys the last feature, answers by the first one, and knows a row again by what was bought of it.
+    """Buys the last feature, answers by the first one, and recognises a row by its bought value.
 
     Attributes:
-        buys_all: whether it buys everything, and so learns each row's first feature in its audit.
+        buys_all: whether it buys everything, and so sees each row's first feature in its audit.
         known: bought value → answer, shared by a family's policies in one process.
     """
 
@@ -122,7 +122,7 @@ class RemembersPaid(Policy):
 
 @dataclass(frozen=True)
 class Foresees(Method):
-    """A cheat of a way."""
+    """A cheat of a chosen kind."""
 
     way: Literal["unswaps", "knows the seed", "remembers paid"] = "unswaps"
 

@@ -28,18 +28,18 @@ class Options:
     """How to run.
 
     Attributes:
-        jobs: worker processes.
-        executor: ``serial``, ``processes``, a plugin's, or ``auto``: processes when several jobs, or a limit without
-            isolation, are asked for.
-        timeout: seconds that a trial's method may take (the whole trial, where it is not isolated), or None.
+        jobs: number of worker processes.
+        executor: ``serial``, ``processes``, the name of a plugin's executor, or ``auto``: processes if there are
+            several jobs, or a limit without isolation.
+        timeout: seconds that a trial's method may take (without isolation: the complete trial), or None.
         memory: bytes that a method's process may allocate, or None.
-        retry_failed: run trials again that failed before, but for those that took too long.
-        isolation: ``strict`` or ``process``, methods run in processes of their own (`bench_core.run.execute.isolated`);
-            or ``none``, in the one that judges them, as a debugger needs it. Records say which.
-        skip_crashed: trials that an earlier run died in are failed now, and not run again.
+        retry_failed: run trials again that failed before, except those over the time limit.
+        isolation: ``strict`` or ``process``: methods run in separate processes (`bench_core.run.execute.isolated`);
+            ``none``: they run in the judge's process, for debuggers. Records name the level.
+        skip_crashed: record trials during which an earlier run crashed as failed, instead of running them again.
         retry_over_limit: run trials again that took longer than the time limit before.
-        audit_seed: repeats the audit of a failed record, which names it; None: every audit draws a secret one.
-        skipped: names of trials that are failed without being run.
+        audit_seed: the seed of a failed audit, to repeat it; None: every audit draws a secret one.
+        skipped: names of trials that are recorded as failed without being run.
         plugin_options: options that plugins added to ``bench run``, by name.
     """
 
@@ -66,16 +66,16 @@ class Options:
 
 @dataclass(frozen=True)
 class Work:
-    """What an executor is given.
+    """The argument of an executor.
 
     Attributes:
         todo: the trials to run, each once.
-        settings: for `Worker`; of ``options.jobs`` that share this machine.
+        settings: for `Worker`, if ``options.jobs`` of them share this machine.
         options: how to run.
-        note: to be called in this process when a trial is done and stored.
+        note: the executor calls it in this process when a trial is done and stored.
         cache: this process's data sets, with its plugins (``cache.registry``).
-        notice: to be called with a line that people should see at once.
-        seconds, memory: name → what a trial is expected to take, and bytes that it may need where its method says so;
+        notice: the executor calls it with a line that users should see at once.
+        seconds, memory: name → the expected seconds of a trial, and the bytes it may need, if its method declares them;
             see `Schedule`.
     """
 
@@ -94,12 +94,12 @@ Executor = Callable[[Work], None]
 
 @dataclass
 class Summary:
-    """What a run did.
+    """The trials that a run computed.
 
     Attributes:
-        computed: trials computed now.
-        failures: (planned trial, message) of those that failed now.
-        over_limit: (planned trial, message) of those that took longer than the time limit now.
+        computed: number of computed trials.
+        failures: (planned trial, message) of those that failed.
+        over_limit: (planned trial, message) of those that took longer than the time limit.
     """
 
     computed: int = 0
@@ -115,15 +115,15 @@ def execute(
     progress: Callable[[Planned, TrialStatus], None] = lambda planned, done: None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> Summary:
-    """Run what the plan says is missing.
+    """Run the missing trials of a plan.
 
     Args:
         plan: from `bench_core.run.plan.make_plan`.
-        cache: data sets that were loaded while planning, with the plugins and the store.
+        cache: the data sets that were loaded while planning, with the plugins and the store.
         metrics: names of the suite's metrics.
-        options: how.
+        options: how to run.
         progress: called after every trial.
-        notice: called with a line that people should see at once.
+        notice: called with a line that users should see at once.
 
     Raises:
         RequestError: there is no such executor.
@@ -153,13 +153,13 @@ def execute(
     )  # fmt: skip
     for planned in [planned for planned in todo if planned.name in options.skipped]:
         todo.remove(planned)
-        note(fail(planned, settings, TrialStopped("crash", "an earlier run died while it ran this; it was skipped")))
+        note(fail(planned, settings, TrialStopped("crash", "an earlier run crashed in this trial; it was skipped")))
     seconds, memory = dict[str, float](), dict[str, float]()
     if name != "serial" and len(todo) > 1:
         done = (planned for planned in plan.planned if planned.state == "done")
         seconds, memory = expected_seconds(todo, done, Store(cache.store), cache), expected_memory(todo, cache)
     work = Work(todo, settings, options, note, cache, notice, seconds, memory)
-    registry.close()  # nothing more is asked while trials run
+    registry.close()  # plugins are not asked while trials run
     executor(work)
     return summary
 
@@ -167,7 +167,7 @@ def execute(
 def _serial(work: Work) -> None:
     """Run trials in this process, one after another."""
     worker = Worker(work.settings, work.cache.registry, work.cache)
-    # Orphans are adopted until the worker is closed: what plugins' processes leave is ended then.
+    # Orphaned processes are adopted until the worker is closed, so that those of plugins can be ended.
     with adopting_orphans(), closing(worker), one_blas_thread():
         for planned in work.todo:
             work.note(worker.run(planned))
@@ -177,7 +177,7 @@ def _processes(work: Work) -> None:
     """Run trials in worker processes."""
     from bench_core.run.execute.processes import run_in_processes
 
-    # A worker ends a method that takes too long; where it runs the method itself, it has to be ended.
+    # With isolation, the worker ends a method that takes too long. Without it, the worker must be ended.
     timeout = work.options.timeout if work.options.isolation == "none" else None
     schedule = Schedule(work.todo, work.seconds, work.memory)
     run_in_processes(schedule, work.settings, work.options.jobs, timeout, work.note)

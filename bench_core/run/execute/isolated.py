@@ -1,7 +1,7 @@
-"""The judge's side of isolation: a trial's method fits and decides in a solver, its copies are audited in a witness.
+"""The judge's side of isolation: a method fits and decides in a solver; copies of its policies answer in a witness.
 
-Both are restricted processes (`bench_sandbox`). The witness is created when the solver, and all that it started, is
-gone. Where they are forked from is the difference between the two levels:
+Both are restricted processes (`bench_sandbox`). The witness is created after the solver and all processes that it
+started have ended. The two levels differ in the process that solver and witness are forked from:
 
 - ``strict``: from a server that has imported common libraries and no plugin. No process that ran a plugin's code
   outlives one solver or one witness.
@@ -51,7 +51,7 @@ _PRELOAD = (
 )  # fmt: skip
 _PREPARE = "bench_core.run.execute.solving:prepare"
 _ENVIRONMENT = {"JOBLIB_MULTIPROCESSING": "0"}
-"""A restricted process cannot make semaphores, which joblib asks for when it is imported."""
+"""joblib makes semaphores when it is imported, which a restricted process cannot do."""
 _IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
 _MOST_BYTES = 2**32
 _KEPT = 8
@@ -59,23 +59,23 @@ _ERRORS = f"{BenchError.__module__}.{BenchError.__qualname__}"
 
 
 def kernels_folder(cache: Path) -> Path:
-    """Where compiled kernels are kept: below the folder that numba is given, or else the cache."""
+    """The folder of compiled kernels: below numba's cache folder if the environment names one, else below the cache."""
     return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "compiled"
 
 
 def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
-    """The result of a trial, which is run a second time where its method was killed from outside."""
+    """Run a trial; run it a second time if another process killed its method."""
     result = run()
     return run() if result.record.get("error", {}).get("kind") == "killed" else result
 
 
 class Isolated(Solver):
-    """Where trials' methods run, one trial after another.
+    """Runs the methods of trials in separate processes, one trial after another.
 
     Args:
         registry: the loaded plugins.
         kernels: the folder of compiled kernels.
-        closed: what methods must not read.
+        closed: paths that methods must not read.
         level: ``strict`` or ``process``.
         timeout: seconds that a method may take for a trial, or None.
         memory: bytes that each process may allocate, or None.
@@ -105,11 +105,11 @@ class Isolated(Solver):
         self._until: float | None = None
 
     def limit(self, seconds: float | None, until: float | None) -> None:
-        """Seconds that a trial's method may take from now on, and when it is ended at the latest (monotonic clock)."""
+        """Set the time limit of a trial's method from now on, and the latest end (monotonic clock)."""
         self._timeout, self._until = seconds, until
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
-        """Fit in a new solver; its policies decide there, until the witness is asked."""
+        """Fit in a new solver. The policies decide there until the witness takes their place."""
         self._plugin = self._registry.plugin_of("methods", trial.method_use)
         self._method = {"method": trial.method_use, "parameters": parameters_of(trial.estimator)}
         self._copy, self._shape, self._threads = None, (problem.n_features, problem.n_classes), problem.threads
@@ -124,15 +124,15 @@ class Isolated(Solver):
             return family_from(answer, self._decide, self._next)
         except (TypeError, ValueError) as error:
             self.done()
-            raise TrialStopped("error", f"its process does not keep to the protocol: {error}") from None
+            raise TrialStopped("error", f"its process broke the protocol: {error}") from None
 
     def copy(self) -> None:
-        """Take the policies' bytes, before they have seen a row to decide on."""
+        """Get the policies as bytes, before they see a row to decide on."""
         most = _MOST_BYTES if self._memory is None else self._memory
         self._copy = self._guarded(lambda process: process.call_bytes("copy", seconds=self._left(), most=most))
 
     def witness(self, policy: Policy) -> Policy:
-        """The policy, from now on in a witness: a process that has not seen the test rows."""
+        """Return the policy in the witness, a process that has not seen the test rows."""
         if self._copy is not None:
             self.done()
             copy, self._copy = self._copy, None
@@ -141,17 +141,17 @@ class Isolated(Solver):
         return policy
 
     def busy(self) -> float:
-        """Processor's seconds so far of the process that is at work."""
+        """Processor seconds used so far by the running process."""
         return 0.0 if self._process is None else self._process.seconds()
 
     def done(self) -> None:
-        """End the solver or witness with all that it started; nothing more is asked of this trial's policies."""
+        """End the solver or witness with all processes that it started."""
         process, self._process = self._process, None
         if process is not None:
             process.end()
 
     def close(self) -> None:
-        """There is nothing more to run."""
+        """End all processes; no more trials follow."""
         self._server.close()
 
     def _decide(self, number: int, rows: Rows, known: NDArray[np.bool_] | None) -> Any:
@@ -165,11 +165,11 @@ class Isolated(Solver):
             return ContractError(answer["refused"])
         if not set(arrays) <= set(Decisions.__dataclass_fields__) or "acquired" not in arrays:
             self.done()
-            raise TrialStopped("error", f"its process does not keep to the protocol: it gave {sorted(arrays)[:9]}")
+            raise TrialStopped("error", f"its process broke the protocol: it gave {sorted(arrays)[:9]}")
         return Decisions(**arrays)
 
     def _next(self, number: int, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """What a policy asks for next, of rows that hold nothing but what is known."""
+        """Return the features that a policy requests next; the rows contain known values only."""
         arrays = packed({**rows_arrays(rows), "known": known})
         answer, returned = self._call("next", {"policy": number}, arrays, most=16 * known.size + 2**16)
         if isinstance(answer.get("refused"), str):
@@ -178,7 +178,7 @@ class Isolated(Solver):
         return wanted
 
     def _blob(self, key: NDArray[Any], arrays: dict[str, Any]) -> Blob:
-        """Arrays in shared memory; the last ones are kept for the next call, as long as nobody can change them."""
+        """Put arrays in shared memory. Those of the last call are reused if they cannot have been changed."""
         if not is_frozen(key):
             return packed(arrays)
         blob = next((blob for known, blob in self._packed if known is key), None)
@@ -198,7 +198,7 @@ class Isolated(Solver):
         )
 
     def _guarded(self, call: Callable[[Process], T]) -> T:
-        """Call the process; what it raises, or how it ended, as this package's errors."""
+        """Call the process; convert its exception or its end to this package's errors."""
         if self._process is None:
             raise TrialStopped("killed", "its process is gone")
         try:
@@ -214,17 +214,17 @@ class Isolated(Solver):
     # Processes
 
     def _start(self) -> Process:
-        """A process for the trial's method.
+        """Start a process for the trial's method.
 
         Raises:
-            TrialStopped: there is none to be had.
+            TrialStopped: no process can be started.
             ContractError: the plugin cannot be loaded.
         """
         if self._level == "process" and self._plugin.name not in self._cold:
             template = self._template(self._plugin)
             try:
                 return template.fork(self._memory)
-            except CallError:  # loading kernels started threads, which no fork has
+            except CallError:  # loading kernels started threads, so the template cannot be forked
                 self._cold.add(self._plugin.name)
                 self._templates.pop(self._plugin.name).end()
             except (StoppedError, SandboxError):
@@ -237,7 +237,7 @@ class Isolated(Solver):
         return self._templates[plugin.name]
 
     def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
-        """A restricted process that has imported a plugin, and nothing else."""
+        """Start a restricted process that has only imported a plugin."""
         kernels = self._kernels_of(plugin)
         about = {"plugin": plugin.name, "module": plugin.module}
         settings = {**about, "kernels": str(kernels), "writable": writable_kernels}
@@ -265,15 +265,15 @@ class Isolated(Solver):
     # Kernels
 
     def _kernels_of(self, plugin: Plugin) -> Path:
-        """The folder of a plugin's compiled kernels; made when it is not there."""
+        """The folder of a plugin's compiled kernels; created if missing."""
         folder = self._kernels / f"{plugin.name}-{plugin.source[:16]}"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _warm_up(self, trial: Trial, problem: Problem) -> None:
-        """Fit synthetic data: once on this machine to compile kernels, once in a template to load them.
+        """Fit synthetic data: once on this machine to compile kernels, and once in each template to load them.
 
-        One worker compiles, the others wait.
+        One worker compiles while the others wait.
         """
         plugin = self._plugin
         mark = self._mark(trial, problem)
@@ -292,7 +292,7 @@ class Isolated(Solver):
                 self._cold.add(plugin.name)
 
     def _mark(self, trial: Trial, problem: Problem) -> Path:
-        """The file that says that a warm-up has compiled for problems of this kind."""
+        """The file that marks that a warm-up has compiled kernels for problems of this kind."""
         folder = self._kernels_of(self._plugin)
         kind = [trial.method_use, problem.task, problem.n_classes > 2, problem.train.sizes is None]
         if compiles_for_shapes(folder):
@@ -300,7 +300,7 @@ class Isolated(Solver):
         return folder / f"{sha256_text(canonical_json(kind))[:16]}.warm"
 
     def _fit_synthetic(self, process: Process, problem: Problem) -> bool:
-        """Whether a process is still there after it was asked to fit synthetic data of a problem's kind."""
+        """Fit synthetic data of a problem's kind in a process; return whether the process is still alive."""
         synthetic = synthetic_problem(problem)
         left = _WARM_UP_SECONDS if self._until is None else max(self._until - time.monotonic(), 0.1)
         try:
@@ -309,12 +309,12 @@ class Isolated(Solver):
         except StoppedError:
             return False
         except CallError:
-            pass  # the trial will fail with the same error, and say so
+            pass  # the trial will fail with the same error and report it
         return True
 
 
 def synthetic_problem(problem: Problem, rows: int = 60) -> Problem:
-    """A problem of the same kind without anything of the data: zeros and ones, labels in turn, prices of 1."""
+    """A problem of the same kind without any information from the data: zeros and ones, labels in turn, prices 1."""
     count = np.arange(rows)
     part = replace(
         problem.train,
@@ -328,6 +328,6 @@ def synthetic_problem(problem: Problem, rows: int = 60) -> Problem:
 
 
 def _remote(error: CallError) -> RemoteError:
-    """An error of another process, of a class that has its type's name."""
+    """Convert an error of another process to a class with the name of its type."""
     kind: type[RemoteError] = type(writable(error.type), (RemoteError,), {})
     return kind(str(error), _ERRORS in error.bases, error.trace)

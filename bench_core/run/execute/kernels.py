@@ -1,4 +1,4 @@
-"""Kernels that numba or JAX compiled: made once by a warm-up on synthetic data, and read-only for every trial."""
+"""Kernels compiled by numba or JAX: a warm-up on synthetic data makes them once; for trials they are read-only."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ __all__ = ["compiles_for_shapes", "load_numba", "use_kernels"]
 
 
 def load_numba() -> None:
-    """Compile something, once for all forks: the first function takes more than a second, whatever it does."""
+    """Compile a function before forking: numba's first compilation takes more than a second, whatever the function."""
     if "numba" in sys.modules:
         sys.modules["numba"].njit(lambda number: number)(1)
 
 
 def compiles_for_shapes(folder: Path) -> bool:
-    """Whether a folder of kernels holds JAX's programs: they are of arrays of one shape, numba's kernels of any."""
+    """Whether a folder contains JAX programs. These work for one shape of arrays; numba's kernels work for any."""
     return any(folder.glob("jit_*"))
 
 
 def use_kernels(folder: str, *, writable: bool) -> None:
-    """Let numba and JAX load kernels from a folder, and keep new ones there only where it is writable.
+    """Let numba and JAX load kernels from a folder, and write new ones there if it is writable.
 
-    JAX reads the variable when it is imported, and goes on without keeping a program where it cannot write. numba takes
-    a folder of its cache only if it can write to it, and lets a call fail whose kernel it cannot keep:
-    where the folder is read-only, both are left out.
+    JAX reads the variable when it is imported. If the folder is read-only, JAX does not save programs. numba refuses a
+    read-only cache folder, and a call fails if its kernel cannot be saved. So for a read-only folder, numba's check of
+    the folder and its saving of kernels are replaced by functions that do nothing.
 
     Args:
-        folder: holds one plugin's kernels.
+        folder: the kernels of one plugin.
         writable: whether this process may write to it.
     """
     os.environ["NUMBA_CACHE_DIR"] = os.environ["JAX_COMPILATION_CACHE_DIR"] = folder

@@ -1,4 +1,4 @@
-"""The process executor: fresh processes, each with a trial at a time, and a time and a memory limit per trial."""
+"""The process executor: worker processes that run one trial at a time, with limits of time and memory per trial."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from bench_core.run.threads import thread_variables
 __all__ = ["run_in_processes"]
 
 _PATIENCE = 0.1
-"""Seconds without an answer after which it is looked whether a worker is gone, or its time is over."""
+"""Seconds between checks whether a worker has died or exceeded its time limit."""
 _GRACE = 5.0
-"""Seconds that a worker has to end in order."""
+"""Seconds that a worker gets to exit by itself."""
 
 
 def run_in_processes(
     schedule: Schedule, settings: WorkerSettings, jobs: int, timeout: float | None, note: Callable[[TrialStatus], None]
 ) -> None:
-    """Run trials in worker processes and store their records; a killed trial becomes a failed record.
+    """Run trials in worker processes and store their records; a killed trial gets a failed record.
 
     Args:
-        schedule: what to run, and in which order.
-        settings: for the workers; with the bytes that each may allocate.
-        jobs: how many processes.
-        timeout: seconds per trial, or None; the process is killed when they are over.
+        schedule: the trials and their order.
+        settings: for the workers, including the bytes that each may allocate.
+        jobs: number of processes.
+        timeout: seconds per trial, or None; after them the process is killed.
         note: called in this process after every trial.
     """
     with adopting_orphans(), patch.dict(os.environ, thread_variables(settings.threads)):
-        resource_tracker.ensure_running()  # a child of this process that stays
+        resource_tracker.ensure_running()  # a permanent child of this process
         workers = _Workers(settings, timeout)
         try:
             _feed(workers, schedule, jobs, note)
@@ -56,12 +56,12 @@ def run_in_processes(
 
 
 def _feed(workers: _Workers, schedule: Schedule, jobs: int, note: Callable[[TrialStatus], None]) -> None:
-    """Hand each worker a trial, and collect what comes of them."""
+    """Give each worker trials, and collect the results."""
     again, room = set[str](), float(psutil.virtual_memory().available)
     while True:
         for place in set(range(jobs)) - workers.busy.keys():
             taken = sum(schedule.memory.get(worker.planned.name, 0.0) for worker in workers.busy.values())
-            # What needs more memory than there is runs alone.
+            # A trial that needs more memory than is available runs without others.
             planned = schedule.take(place, jobs, room - taken if taken else math.inf)
             if planned is not None:
                 workers.give(place, planned)
@@ -78,7 +78,7 @@ def _feed(workers: _Workers, schedule: Schedule, jobs: int, note: Callable[[Tria
 
 
 class _Process:
-    """A worker process, and the trial that it was given last."""
+    """A worker process and its last trial."""
 
     def __init__(self, settings: WorkerSettings, timeout: float | None) -> None:
         # A fresh process, not a fork: threads of BLAS and numba do not survive a fork.
@@ -91,14 +91,14 @@ class _Process:
         self._timeout, self._memory = timeout, settings.memory
 
     def give(self, planned: Planned) -> None:
-        """Let it run a trial."""
+        """Send it a trial to run."""
         self.planned = planned
         self._has_begun, self._until = False, math.inf
-        with suppress(OSError):  # it is dead, as its answer will say
+        with suppress(OSError):  # it is dead, which answer() will report
             self.connection.send(planned)
 
     def answer(self) -> TrialStatus | TrialStopped | None:
-        """What came of its trial; None while it is at it."""
+        """The result of its trial; None while it is running."""
         try:
             while self.connection.poll():
                 said: TrialStatus | StoreError | KeyboardInterrupt | str | None = self.connection.recv()
@@ -120,7 +120,7 @@ class _Process:
         return TrialStopped(died.kind, str(died))
 
     def end(self, grace: float = 0.0) -> None:
-        """End it with its process group, after some seconds in which it may end in order."""
+        """End it and its process group, after some seconds in which it may exit by itself."""
         self.connection.close()
         self._process.join(grace)
         self._process.kill()
@@ -129,10 +129,10 @@ class _Process:
 
 
 class _Workers:
-    """Worker processes by their places, started when they are needed.
+    """Worker processes by number, started when they are needed.
 
     Attributes:
-        busy: those that run a trial.
+        busy: the workers that run a trial.
     """
 
     def __init__(self, settings: WorkerSettings, timeout: float | None) -> None:
@@ -142,14 +142,14 @@ class _Workers:
         self._before = children(os.getpid())
 
     def give(self, place: int, planned: Planned) -> None:
-        """Let the worker at a place, which is not busy, run a trial."""
+        """Let an idle worker run a trial."""
         if place not in self._all:
             self._all[place] = _Process(self.settings, self.timeout)
         self._all[place].give(planned)
         self.busy[place] = self._all[place]
 
     def answers(self) -> Iterator[tuple[int, Planned, TrialStatus | TrialStopped]]:
-        """Wait a moment; the place, the trial, and what came of it, of those that are over."""
+        """Wait a moment; yield number, trial and result for each trial that has ended."""
         wait([worker.connection for worker in self.busy.values()], _PATIENCE)
         for place, worker in list(self.busy.items()):
             answer = worker.answer()
@@ -167,7 +167,7 @@ class _Workers:
         self._tidy()
 
     def _tidy(self) -> None:
-        """End what dead workers were the parents of, and remove their marks."""
+        """End the child processes of dead workers, and remove the workers' marks."""
         end_strays({*self._before, *(worker.number or 0 for worker in self._all.values())})
         for mark in left_marks(self.settings.store / RUNNING):
             if mark.leader == os.getpid():
@@ -175,7 +175,7 @@ class _Workers:
 
 
 def _serve(connection: Connection, settings: WorkerSettings) -> None:
-    """Be a worker: for every trial, say None when it begins, then what came of it."""
+    """Run the worker's loop: for every trial, send None when it begins, then its result."""
     worker = _started(settings)
     while True:
         try:
@@ -186,20 +186,20 @@ def _serve(connection: Connection, settings: WorkerSettings) -> None:
             return worker.close()
         except StoreError as error:
             connection.send(StoreError(str(error)))
-        except KeyboardInterrupt:  # a plugin's, without isolation
+        except KeyboardInterrupt:  # raised by a plugin, without isolation
             connection.send(KeyboardInterrupt())
         except Exception as error:
             connection.send(f"its process could not run it: {type(error).__name__}: {error}")
 
 
 def _started(settings: WorkerSettings) -> Worker:
-    # Ctrl-C is for the parent: it stops the workers.
+    # Ctrl-C is for the parent, which stops the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A session of its own: what it starts can be told from the parent's, and ended with it.
+    # A new session: the worker's child processes can be distinguished from the parent's, and ended with the worker.
     os.setsid()
     die_with_parent()
     if settings.run is not None and os.getppid() != settings.run:
-        os._exit(1)  # it was killed before this process could ask to be told
+        os._exit(1)  # the parent died before this process asked to be notified of that
     adopt_orphans()
     if settings.memory is not None and settings.isolation == "none":
         import resource
@@ -213,5 +213,5 @@ def _started(settings: WorkerSettings) -> Worker:
     else:
         closed = [settings.store, *([settings.context.mirror] if settings.context.mirror else [])]
         registry = described_registry(cache=settings.context.cache, closed=closed, acting=False)
-        registry.close()  # nothing is asked while trials run
+        registry.close()  # plugins are not asked while trials run
     return Worker(settings, registry)

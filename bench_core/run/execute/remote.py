@@ -1,4 +1,4 @@
-"""Policies in another process: what they said of themselves, checked, and how to call them."""
+"""Policies in another process: their validated descriptions, and calls to them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class RemoteEarlyPolicy(RemoteStepwisePolicy):
 
 
 def family_from(answer: dict[str, Any], decide: Decide, next_: Next) -> Family:
-    """The family that a solver described.
+    """Make a family from a solver's description.
 
     Args:
-        answer: what it said.
+        answer: the description.
         decide, next_: call a policy by its number.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: the description is invalid.
     """
     descriptions = answer.get("policies")
     if not isinstance(descriptions, list) or not descriptions:

@@ -1,7 +1,7 @@
-"""Which trial is run next, and where: the longest first, trials of one split by one worker, within the memory there is.
+"""The order of trials: the longest first, trials of one split on one worker, within the available memory.
 
-How long a trial takes is known from the store, where its method was run on its data before, or guessed by the size of
-the data. Results do not depend on any of this: a trial knows nothing of those before it.
+The expected time of a trial comes from the store, if its method was run on its data before; otherwise it is estimated
+from the size of the data. Results do not depend on the order: a trial gets no information from earlier ones.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from bench_core.run.trial import fragment
 __all__ = ["Schedule", "expected_memory", "expected_seconds"]
 
 _PER_CELL = 1e-5
-"""Seconds per value of a data set, where a method was never run: only their order matters."""
+"""Estimated seconds per value of a data set for a method that was never run. Only the resulting order matters."""
 _MOST_READ = 400
-"""Records that are read for their timings; it takes a fraction of a second."""
+"""The most records that are read for their timings, which takes a fraction of a second."""
 
 _Entry: TypeAlias = tuple[float, int, int, Planned]
-"""Expected seconds, a number of its own, the number of its split, the trial. Sorted, the next one is at the end."""
+"""Expected seconds, a unique number, the number of the split, the trial. In a sorted list, the next trial is last."""
 
 
 class Schedule:
     """Trials that wait to be run.
 
-    A place (a worker) gets the trials of one split one after another, the longest first, since they share the prepared
-    data. Then it begins the next split that no other place has begun: those of the data set with the longest trial come
-    first, and of these the one with the longest trial. When all are begun, it helps with the longest trial that is
-    left. A trial that would delay the end of the run if it waited goes first at any place.
+    A worker gets the trials of one split one after another, the longest first, because they share the prepared data.
+    Then it begins the next split that no other worker has begun: of the data set with the longest trial, the split with
+    the longest trial. When all splits are begun, it takes the longest remaining trial. A trial that would delay the end
+    of the run by waiting is started first, on any worker.
 
     Args:
         todo: the trials.
-        seconds: name → how long each is expected to take; 0 where that is missing.
-        memory: name → bytes that each may need, of those that are known.
+        seconds: name → expected seconds; a missing one counts as 0.
+        memory: name → bytes that the trial may need, if known.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Schedule:
     ) -> None:
         self.memory = memory or {}
         numbers: dict[Hashable, int] = {}
-        self._entries: list[_Entry] = sorted(  # all, also those that were taken before longer ones
+        self._entries: list[_Entry] = sorted(  # includes trials that were taken before longer ones
             (seconds.get(planned.name, 0.0), -place, numbers.setdefault(planned.preparation, len(numbers)), planned)
             for place, planned in enumerate(todo)
         )
@@ -64,19 +64,19 @@ class Schedule:
             self._splits.setdefault(entry[2], []).append(entry)
         longest = {entry[3].content: entry for entry in self._entries}
         ends = {split: (longest[entries[-1][3].content], entries[-1]) for split, entries in self._splits.items()}
-        self._free = sorted(ends, key=lambda split: ends[split])  # and some that were begun
+        self._free = sorted(ends, key=lambda split: ends[split])  # may include splits that were begun
         self._at: dict[Hashable, int] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def take(self, place: Hashable, places: int = 1, room: float = math.inf) -> Planned | None:
-        """The next trial for a place; None when none is left that fits.
+        """Remove and return the next trial for a worker; None if no remaining trial fits.
 
         Args:
-            place: who will run it.
-            places: how many run trials.
-            room: bytes that the trial may need at most; one that does not say what it needs always fits.
+            place: identifies the worker.
+            places: the number of workers.
+            room: the most bytes that the trial may need; a trial with unknown needs always fits.
         """
         for entry in self._candidates(place, places):
             if self.memory.get(entry[3].name, -math.inf) <= room:
@@ -85,7 +85,7 @@ class Schedule:
         return None
 
     def _candidates(self, place: Hashable, places: int) -> Iterator[_Entry]:
-        """What a place may run, in the order in which it is preferred; some of it twice."""
+        """The trials that a worker may run, in order of preference; some occur twice."""
         while self._entries and self._entries[-1][3].name not in self._waiting:
             self._entries.pop()
         if not self._entries:
@@ -102,7 +102,7 @@ class Schedule:
 
     def _remove(self, place: Hashable, entry: _Entry) -> None:
         seconds, _, split, planned = entry
-        if self._at.get(place, -1) not in self._splits:  # it has finished the one it had
+        if self._at.get(place, -1) not in self._splits:  # its last split is finished
             self._at[place] = split
         waiting = self._splits[split]
         del waiting[bisect_left(waiting, entry)]
@@ -115,16 +115,16 @@ class Schedule:
 def expected_seconds(
     todo: Iterable[Planned], done: Iterable[Planned], store: Store, cache: DatasetCache
 ) -> dict[str, float]:
-    """Name → seconds that a trial is expected to take.
+    """Name → the expected seconds of a trial.
 
-    The mean of trials of the same method on the same data; else of the method elsewhere, by the size of the data; else
-    a guess by that size.
+    This is the mean over trials of the same method on the same data; or else over its trials on other data, scaled by
+    the size of the data; or else an estimate from this size.
 
     Args:
         todo: trials to run.
-        done: trials of the same plan that the store holds; a few hundred of them are read, spread over methods.
-        store: where their records are.
-        cache: knows sizes of data sets.
+        done: trials of the same plan that are in the store; a few hundred of them, spread over methods, are read.
+        store: the store of their records.
+        cache: knows the sizes of data sets.
     """
     todo = list(todo)
     wanted = {planned.trial.method_use for planned in todo}
@@ -139,7 +139,7 @@ def expected_seconds(
     measured: dict[Hashable, list[float]] = defaultdict(list)
     for (use, content), trials in list(finished.items())[:_MOST_READ]:
         for planned in trials[:: math.ceil(len(trials) * len(finished) / _MOST_READ)]:
-            with suppress(StoreError):  # a disk that does not give a record
+            with suppress(StoreError):  # the record cannot be read
                 record = store.read(planned.name, attachment=False)
                 if record is not None:
                     measured[use, content].append(seconds_of(record))
@@ -153,7 +153,7 @@ def expected_seconds(
 
 
 def expected_memory(todo: Iterable[Planned], cache: DatasetCache) -> dict[str, float]:
-    """Name → bytes that a trial's method says it may need on its data; left out where it does not say."""
+    """Name → bytes that a trial's method may need on its data. Trials are left out if their method does not say."""
     todo = list(todo)
     facts = _facts(todo, cache)
     keys = {p.name: (p.content, fragment(p.trial.method_use, p.trial.estimator)) for p in todo if p.content in facts}
@@ -164,7 +164,7 @@ def expected_memory(todo: Iterable[Planned], cache: DatasetCache) -> dict[str, f
 
 
 def _facts(trials: Iterable[Planned], cache: DatasetCache) -> dict[str, DataFacts]:
-    """Content → facts of a data set, of those that can be had."""
+    """Content → facts, for every available data set."""
     one_of_each = {planned.content: planned.trial for planned in trials}
     found = {
         content: attempt(partial(cache.facts, trial.dataset_use, trial.source, content))

@@ -1,7 +1,7 @@
-"""What a solver and a witness do when the judge calls them: fit, hand over policies, restore them, decide.
+"""The code of solver and witness, which the judge calls: fit, copy policies, restore them, decide.
 
-This runs in a restricted process (`bench_sandbox`), beside the plugin's code, which can change all of it. The judge
-(`bench_core.run.execute.isolated`) reads what it answers as a stranger's.
+It runs in a restricted process (`bench_sandbox`) together with the plugin's code, which could change all of it. So the
+judge (`bench_core.run.execute.isolated`) treats the answers as untrusted input.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ _MOST_TEXT = 20_000
 _PLAIN = ("task", "n_classes", "threshold", "seed", "threads")
 """Fields of a problem that are plain JSON values."""
 _LOADED: list[ThreadpoolController] = []
-"""The libraries with threads that the server has loaded. Later ones read ``OMP_NUM_THREADS`` when they are loaded."""
+"""Libraries with threads that the server has loaded. Others read ``OMP_NUM_THREADS`` when they are loaded later."""
 
 
 def prepare() -> None:
-    """What every solver needs, done once in the server."""
+    """Prepare the server once for all solvers: import modules and load numba."""
     load_numba()
     load_registry(entry_points=False)
     _LOADED.append(ThreadpoolController())
 
 
 class Solving:
-    """A plugin's methods, and the policies that one of them gave.
+    """A plugin's methods, and the policies of one fitted method.
 
     Args:
         settings: ``plugin`` (its name), ``module``, ``kernels`` (a folder) and ``writable``.
@@ -75,7 +75,7 @@ class Solving:
         return {}, {}
 
     def fit(self, values: dict[str, Any], arrays: Arrays) -> Answer:
-        """Fit; a description of the family."""
+        """Fit, and return a description of the family."""
         problem = _problem(values, arrays)
         for controller in _LOADED:
             controller.select(user_api="openmp").limit(limits=problem.threads)
@@ -85,16 +85,16 @@ class Solving:
         return _described(family), {}
 
     def copy(self, values: dict[str, Any], arrays: Arrays) -> bytes:
-        """The policies as bytes."""
+        """Return the policies as bytes."""
         return copied(self._policies)
 
     def restore(self, values: dict[str, Any], arrays: Arrays, blob: memoryview) -> Answer:
-        """Take policies that another process fitted."""
+        """Restore policies that another process fitted."""
         self._policies = restored(blob)
         return {}, {}
 
     def decide(self, values: dict[str, Any], arrays: Arrays) -> Answer:
-        """Decisions of a policy, or why they cannot be taken."""
+        """Return a policy's decisions, or the reason why they are invalid."""
         policy = self._policies[values["policy"]]
         known = arrays.get("known")
         decisions = (
@@ -107,7 +107,7 @@ class Solving:
         return {}, {name: getattr(decisions, name) for name in Decisions.__dataclass_fields__}
 
     def next(self, values: dict[str, Any], arrays: Arrays) -> Answer:
-        """What a policy wants to acquire next."""
+        """Return the features that a policy requests next."""
         known = np.array(arrays["known"])
         wanted = np.asarray(self._policies[values["policy"]].next_features(_rows(arrays), known))
         if wanted.dtype != np.bool_:
@@ -129,7 +129,7 @@ def _rows(arrays: Arrays) -> Rows:
 
 
 def problem_values(problem: Problem) -> dict[str, Any]:
-    """What a problem has beside arrays, as plain values."""
+    """The fields of a problem that are not arrays, as plain values."""
     return {
         **{name: getattr(problem, name) for name in _PLAIN},
         "feature_names": list(problem.feature_names),
@@ -147,7 +147,7 @@ def problem_arrays(problem: Problem) -> dict[str, Any]:
 
 
 def _problem(values: Mapping[str, Any], arrays: Arrays) -> Problem:
-    """The problem that `problem_values` and `problem_arrays` came from."""
+    """Restore a problem from the results of `problem_values` and `problem_arrays`."""
 
     def part(name: str) -> Part:
         return Part(*(arrays.get(f"{name}.{field}") for field in ("X", "y", "sizes", "query")))  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def _problem(values: Mapping[str, Any], arrays: Arrays) -> Problem:
 
 
 def _described(family: Family) -> dict[str, Any]:
-    """A family and its policies as plain values; raises as `describe`."""
+    """Describe a family and its policies as plain values; raises as `describe`."""
     return {
         "policies": [
             {

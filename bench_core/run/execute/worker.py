@@ -1,4 +1,4 @@
-"""What runs one trial, in this process or in a worker: load, prepare, run, store."""
+"""Running one trial, in this process or in a worker process: load, prepare, run, store."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ RUNNING = "running"
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What a worker needs to know; plain enough to be sent to another process.
+    """The settings of a worker, which can be sent to another process.
 
     Attributes:
         store: the store's directory.
         context: where data comes from.
-        metrics: names of metrics to compute beside the built-in ones.
-        threads: threads a method may use.
-        memory: bytes that a method's process (the worker, where that is it) may allocate, or None.
-        run: the number of the run's process; None when the worker is in it.
-        isolation: ``strict`` or ``process``, methods have processes of their own; or ``none``.
-        timeout: seconds that a method may take, where it has a process of its own; or None.
-        audit_seed: of every audit; None: each draws a secret one.
-        judge: the distributions that plugins brought into the process that runs the suite; a record names them.
+        metrics: names of metrics to compute in addition to the built-in ones.
+        threads: how many threads a method may use.
+        memory: bytes that a method's process (without isolation: the worker) may allocate, or None.
+        run: the process id of the run; None if the worker is in that process.
+        isolation: ``strict`` or ``process``: methods run in separate processes; or ``none``.
+        timeout: seconds that a method in a separate process may take, or None.
+        audit_seed: the seed of every audit; None: each draws a secret one.
+        judge: distributions of plugins that the process of the run has imported; records name them.
     """
 
     store: Path
@@ -71,7 +71,7 @@ class WorkerSettings:
 
 @dataclass(frozen=True)
 class TrialStatus:
-    """How a trial went, in a line.
+    """The short result of a trial.
 
     Attributes:
         name: the trial's name.
@@ -94,7 +94,7 @@ class Worker:
     def __init__(self, settings: WorkerSettings, registry: Registry, cache: DatasetCache | None = None) -> None:
         self.settings = settings
         self.registry = registry
-        # Whatever a method does to the working directory, records go where they were to go.
+        # Absolute paths: a method may change the working directory.
         self.folder = os.getcwd()
         self.store = Store(settings.store.absolute())
         self.mark = Mark(settings.store.absolute() / RUNNING, settings.run, StoreError)
@@ -105,11 +105,11 @@ class Worker:
         self._metrics: dict[str, dict[str, Metric]] = {}
 
     def run(self, planned: Planned) -> TrialStatus:
-        """Run a trial and store its record; an error in it becomes a failed record.
+        """Run a trial and store its record; an error gives a failed record.
 
-        Whatever a plugin raises is the trial's failure, `SystemExit` too. `KeyboardInterrupt` in this process ends the
-        run: it is the user's Ctrl-C, or without isolation a plugin's.
-        Afterwards the working directory is what it was, and processes that the trial started are ended.
+        Any exception of a plugin, `SystemExit` too, is a failure of the trial. `KeyboardInterrupt` in this process ends
+        the run: it comes from the user's Ctrl-C or, without isolation, from a plugin. Afterwards the working directory
+        is restored, and processes that the trial started are ended.
         """
         started = time.perf_counter()
         trial = planned.trial
@@ -124,13 +124,13 @@ class Worker:
         return TrialStatus(planned.name, "ok", "", seconds) if failure is None else _status_of(failure, seconds)
 
     def close(self) -> None:
-        """There is nothing more to run."""
+        """End all processes; no more trials follow."""
         if self.isolated is not None:
             self.isolated.close()
         self.mark.close()
 
     def _isolated(self) -> Isolated:
-        """Where methods run: apart from the data, the records and what is published."""
+        """Make the solver for isolated methods, which cannot read the data, the records and the published files."""
         context, store = self.settings.context, self.settings.store.absolute()
         closed = [store, context.cache, *([context.mirror] if context.mirror else []), Path("leaderboard").absolute()]
         kernels = kernels_folder(context.cache)
@@ -138,7 +138,7 @@ class Worker:
         return Isolated(self.registry, kernels, closed, self.settings.isolation, *limits)
 
     def _outcome(self, planned: Planned) -> dict[str, Any] | None:
-        """Run a trial and store its record; that of its failure, or None."""
+        """Run a trial and store its record; return the record if the trial failed, else None."""
         trial = planned.trial
         provenance = {**environment(), "dataset": trial.dataset, "isolation": self.settings.isolation}
         step = "load"
@@ -146,7 +146,7 @@ class Worker:
             provenance |= {**self._plugins(trial), "date": _today(), "judge": list(self.settings.judge)}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
-                raise DataError(f"data set {trial.dataset!r} is not what it was when the run was planned; run again")
+                raise DataError(f"data set {trial.dataset!r} has changed since the run was planned; run again")
             step = "prepare"
             prepared = self._prepare(planned, dataset)
             step = "run"
@@ -160,19 +160,19 @@ class Worker:
                 self.cache.forget(trial.dataset_use, trial.source)
             return self._failed(_failure_of(planned, provenance, error, step))
         if result.written:
-            self._prepared.clear()  # the next trials get data as it was
+            self._prepared.clear()  # the next trials must get unchanged data
         if result.record["status"] == "failed":
             return self._failed(result.record)
         try:
             self.store.write(result)
         except (OSError, BenchError):
-            raise  # the store's fault, not the trial's
+            raise  # an error of the store, not of the trial
         except Exception as error:
             return self._failed(_failure_of(planned, provenance, error, "store"))
         return None
 
     def _failed(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Store the record of a failure; it, as stored."""
+        """Store the record of a failure, and return it."""
         error = record["error"]
         if error["kind"] == "memory" and self.settings.memory is not None:
             limit = f"out of memory (limit {self.settings.memory / 2**20:.0f} MiB)"
@@ -182,7 +182,7 @@ class Worker:
         return record
 
     def _tidy(self) -> None:
-        """Go back to the working directory, and end what the trial started and left."""
+        """Restore the working directory, and end processes that the trial started."""
         with suppress(OSError):
             os.chdir(self.folder)
         if self.isolated is not None:
@@ -200,7 +200,7 @@ class Worker:
         return self._prepared[key]
 
     def _metrics_for(self, task: str) -> dict[str, Metric]:
-        """The built-in metrics that fit a task, and the suite's."""
+        """The built-in metrics and the suite's metrics that apply to a task."""
         if task not in self._metrics:
             known = self.registry.metrics
             own = [n for n in known if self.registry.plugin_of("metrics", n).module == "bench_core.builtin"]
@@ -224,10 +224,10 @@ def fail(
     seconds: float = 0.0,
     where: Mapping[str, Any] | None = None,
 ) -> TrialStatus:
-    """Store a failed record in the place of a process that died or had to be ended.
+    """Store a failed record for a process that died or had to be ended.
 
     Args:
-        where: the `environment` it was run in, when that was not this machine's.
+        where: the `environment` in which it ran, if that was another machine.
     """
     provenance = {**(where or environment()), "dataset": planned.trial.dataset, "isolation": settings.isolation}
     record = _failure_of(planned, provenance, stopped, "process")
@@ -240,7 +240,7 @@ def _failure_of(planned: Planned, provenance: Mapping[str, Any], error: BaseExce
 
 
 def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
-    """How a trial went that has the record of a failure."""
+    """The status of a trial from the record of its failure."""
     error = failure["error"]
     return TrialStatus(failure["name"], OVER_LIMIT if error["kind"] == "time" else "failed", error["message"], seconds)
 
@@ -267,7 +267,7 @@ def environment() -> dict[str, Any]:
 
 
 def _kernels() -> list[str]:
-    """What the loaded linear algebra libraries and NumPy chose their kernels for: ``["Zen", "NumPy AVX512_ICL"]``."""
+    """The kernels that the linear algebra libraries and NumPy have chosen: ``["Zen", "NumPy AVX512_ICL"]``."""
     import numpy as np
     from threadpoolctl import threadpool_info
 
@@ -277,7 +277,7 @@ def _kernels() -> list[str]:
 
 
 def _processor() -> str:
-    """Its name, with family and model where the system tells: Numba compiles for these."""
+    """The processor's name, with family and model if known, because Numba compiles for these."""
     lines: list[str] = []
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -15,7 +15,7 @@ from bench_analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_
 from bench_records.records import Records
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.families import METHODS, made_up_records, made_up_suite
+from support.families import METHODS, synthetic_records, synthetic_suite
 
 from bench_core.builtin.metrics import BUILT_IN
 
@@ -217,11 +217,11 @@ def test_another_cost_is_a_share_of_the_largest() -> None:
 
 
 def test_right_answers_are_coverage_times_accuracy() -> None:
-    records = made_up_records(["Heart"], ["GM*"], seeds=2)
+    records = synthetic_records(["Heart"], ["GM*"], seeds=2)
     cell = cells_of(records)["Heart", "uniform"]
     product = cell["test.coverage"] * cell["test.conclusive-accuracy"]
     assert RIGHT_ANSWERS.values(cell, "test").tolist() == product.tolist()
-    assert default_quality(made_up_suite(["Heart"], ["GM*"]), records, cell) is RIGHT_ANSWERS
+    assert default_quality(synthetic_suite(["Heart"], ["GM*"]), records, cell) is RIGHT_ANSWERS
 
 
 def test_hypervolume_is_measured_on_what_validation_leaves() -> None:
@@ -232,7 +232,7 @@ def test_hypervolume_is_measured_on_what_validation_leaves() -> None:
 
 
 def test_a_suite_has_a_panel_per_data_set_and_a_curve_per_method() -> None:
-    suite, records = made_up_suite(seeds=3), made_up_records(seeds=3)
+    suite, records = synthetic_suite(seeds=3), synthetic_records(seeds=3)
     panels = curves_of(suite, records, reference="Single-Stage")
     assert [found.dataset for found in panels] == suite.dataset_names()
     for found in panels:
@@ -246,7 +246,7 @@ def test_a_suite_has_a_panel_per_data_set_and_a_curve_per_method() -> None:
 
 
 def test_nothing_done_gives_no_curve() -> None:
-    suite, records = made_up_suite(["Heart"], ["GM*"]), made_up_records(["Heart"], ["GM*"], seeds=1)
+    suite, records = synthetic_suite(["Heart"], ["GM*"]), synthetic_records(["Heart"], ["GM*"], seeds=1)
     records.policies["status"] = "failed"
     assert curves_of(suite, records) == []
     assert curves_of(suite, Records(pd.DataFrame(), {})) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bench_analysis.quality import RIGHT_ANSWERS, cost_shares, largest_cost, quality_named
 from bench_records.records import Records, tabulate
-from support.made_up import labelled, record_of
+from support.synthetic import labelled, record_of
 
 from bench_core import Costs
 from bench_core.builtin.metrics import BUILT_IN

@@ -14,7 +14,7 @@ from bench_claims.relations import SAME_POLICY
 from bench_claims.verdicts import Checked
 from bench_records.records import tabulate
 from bench_records.selection import select
-from support.made_up import Values, labelled, record_of, records_of, suite_of, toml
+from support.synthetic import Values, labelled, record_of, records_of, suite_of, toml
 
 from bench_core.contract.errors import RequestError
 

@@ -18,7 +18,7 @@ from bench_records.records import Records, tabulate
 from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.errors import RequestError

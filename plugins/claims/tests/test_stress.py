@@ -10,7 +10,7 @@ from bench_claims.stress import Stress, stress_claims
 from bench_records.committed import Committed
 from bench_records.records import tabulate
 from support.bench import Bench
-from support.made_up import Values, labelled, record_of, records_of, suite_of
+from support.synthetic import Values, labelled, record_of, records_of, suite_of
 
 from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import load_suite

@@ -15,7 +15,7 @@ from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from support.made_up import Values, records_of, suite_of
+from support.synthetic import Values, records_of, suite_of
 
 NUMBER = st.floats(-1e6, 1e6, allow_nan=False)
 NUMBERS = st.lists(NUMBER, min_size=2, max_size=12)

@@ -10,7 +10,7 @@ from bench_comparison.populations import comparison_of
 from bench_comparison.resampling import intervals_by
 from bench_records.records import tabulate
 from scipy import stats
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 
 ACCURACY = {
     "majority": [0.5, 0.5, 0.5, 0.5, 0.5, 0.5],

@@ -17,7 +17,7 @@ from bench_comparison.steps import NONE, Steps
 from bench_records.records import Records, tabulate
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 
 from bench_core.builtin.metrics import BUILT_IN
 

@@ -13,8 +13,8 @@ from bench_comparison.stores import Changed, Difference, compare, read_side
 from scipy import stats
 from support import tiny_plugin
 from support.bench import Bench
-from support.made_up import record_of, suite_of
 from support.publishing import PUBLISHING
+from support.synthetic import record_of, suite_of
 
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry

@@ -23,7 +23,7 @@ from bench_leaderboard.render.index import describe
 from bench_records.records import Labels, Records, tabulate
 from bench_site.links import as_html
 from support.bench import Bench
-from support.made_up import record_of, suite_of
+from support.synthetic import record_of, suite_of
 
 from bench_core import RequestError
 from bench_core.run.suite import Suite

@@ -17,7 +17,7 @@ from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Labels, Records, tabulate
-from support.made_up import record_of, suite_of
+from support.synthetic import record_of, suite_of
 
 from bench_core.run.suite import Suite
 

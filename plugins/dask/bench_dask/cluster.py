@@ -73,7 +73,7 @@ def _workers_here(work: Work) -> Iterator[str]:
             processes=True,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",  # any free port; by default it tries 8787, and warns
-            memory_limit=0,  # trials run in processes of their own
+            memory_limit=0,  # trials run in separate processes
             local_directory=str(context.cache / "dask"),  # Dask removes files of dead workers there
             silence_logs=logging.CRITICAL,
             env=here,

@@ -73,7 +73,7 @@ def leave(run: str) -> None:
     """End the processes of a run that is over."""
     with _LOCK:
         left = _IDLE.pop(run, [])
-    for _, process in left:  # in threads of their own, as closing would block the scheduler's thread
+    for _, process in left:  # in new threads, as closing would block the scheduler's thread
         threading.Thread(target=process.close, name="bench-leave").start()
 
 
@@ -102,7 +102,7 @@ def _taken(run: str, request: str, concurrent: int) -> TrialProcess:
 
 
 def _watch() -> None:
-    """End processes that have been idle for `_IDLE_SECONDS`, forever; runs in a thread of its own."""
+    """End processes that have been idle for `_IDLE_SECONDS`, forever; runs in a separate thread."""
     while True:
         time.sleep(1.0)
         before = time.monotonic() - _IDLE_SECONDS

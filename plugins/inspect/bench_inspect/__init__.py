@@ -1,1 +1,1 @@
-"""What is installed, what a suite asks for, what is stored and damaged: `bench list`, `bench plan`, `bench doctor`."""
+"""Commands that only inspect: `bench list` (plugins), `bench plan` (a suite's trials), `bench doctor` (the store)."""

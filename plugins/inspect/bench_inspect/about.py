@@ -1,4 +1,4 @@
-"""``bench list NAME``: everything about one registered thing; and what a shell offers to complete."""
+"""``bench list NAME``: everything about one registered object; and names for shell completion."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORDS = {"datasets": "data set", "costs": "cost scheme", "methods": "method", "
 
 
 def about(registry: Registry, name: str) -> list[str]:
-    """Lines on everything that is registered under a name: what it is, parameters, tasks, an entry for a suite.
+    """Lines on everything that is registered under a name: description, parameters, tasks, an entry for a suite.
 
     Raises:
-        RequestError: nothing is; the nearest names and kinds are offered.
+        RequestError: nothing has this name; the nearest names and kinds are suggested.
     """
     blocks: list[str] = []
     for kind, catalogue in CATALOGUES.items():
@@ -76,19 +76,19 @@ def _parametrised(kind: str, name: str, described: Mapping[str, Any]) -> list[st
         blocks.append("\n".join(lines + [_wrapped(note, "      ", "      ") for note in notes if note]))
     prefix, head = ("costs.", ["[[datasets]]", 'use = "iris"']) if kind == "costs" else ("", [f"[[{kind}]]"])
     plain = {key: value for key, value in (described["defaults"] or {}).items() if isinstance(value, int | float | str)}
-    # A plain value in JSON is one in TOML.
+    # The JSON of a plain value is valid TOML.
     lines = [f"{prefix}parameters.{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
     entry = [*head, f'{prefix}use = "{name}"', *[line for line in lines if len(line) < _WIDTH - 4][:3]]
     return [*blocks, "In a suite:", "\n".join(f"    {line}" for line in entry)]
 
 
 def _wrapped(text: str, first: str = "", rest: str = "") -> str:
-    """Paragraphs at the width of a terminal, without a docstring's attributes, which are shown as parameters."""
+    """Wrap paragraphs for a terminal; a docstring's attributes are left out, since they are shown as parameters."""
     blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", text) if not block.startswith("Attributes:")]
     wrapper = textwrap.TextWrapper(_WIDTH, first, rest, break_long_words=False, break_on_hyphens=False)
     return "\n\n".join(map(wrapper.fill, blocks))
 
 
 def names_of(registry: Registry) -> list[str]:
-    """What ``bench list`` can be asked for: kinds, and what is registered."""
+    """The names that ``bench list`` accepts: kinds, and registered names."""
     return [*KINDS, *(name for catalogue in CATALOGUES.values() for name in getattr(registry, catalogue))]

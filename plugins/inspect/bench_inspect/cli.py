@@ -34,7 +34,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """The commands."""
+    """Add the commands."""
     for command in (plan, list_, doctor):
         group.add_command(command)
 
@@ -79,10 +79,10 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @JSON
 @cli_errors
 def list_(what: str | None, as_json: bool) -> int:
-    """List what the installed plugins offer, or show everything about one thing.
+    """List what the installed plugins offer, or show everything about one object.
 
-    KIND is datasets, costs, methods, metrics or plugins. Any other NAME is shown with its parameters, what they may
-    be, and an entry for a suite.
+    KIND is datasets, costs, methods, metrics or plugins. For any other NAME, its parameters with their limits and an
+    entry for a suite are shown.
     """
     from bench_inspect.listing import KINDS, list_rows
 
@@ -112,13 +112,13 @@ def list_(what: str | None, as_json: bool) -> int:
 
 @click.command()
 @STORE
-@click.option("--repair", is_flag=True, help="Set aside what is damaged in the store; the next run computes it.")
+@click.option("--repair", is_flag=True, help="Move damaged files of the store aside; the next run computes them again.")
 @MIRROR
 @OFFLINE
 @JSON
 @cli_errors
 def doctor(store: Path, repair: bool, mirror: Path | None, offline: bool | None, as_json: bool) -> int:
-    """Show versions, plugins, caches and threads, check every file of the store, and say what is wrong."""
+    """Show versions, plugins, caches and threads, check every file of the store, and list all problems."""
     from bench_core import DataContext
     from bench_inspect.health import doctor_rows, store_row
 

@@ -1,4 +1,4 @@
-"""``bench doctor``: what this machine, the plugins and a store are like, and what is wrong with them."""
+"""``bench doctor``: the state of this machine, the plugins and a store, and their problems."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bench_core.suites import Registry
 __all__ = ["doctor_rows", "store_row"]
 
 _MOST = 20
-"""How many damaged files are named."""
+"""The most damaged files that are named."""
 
 
 def store_row(path: Path, repair: bool) -> tuple[list[str], list[str], list[str]]:
-    """A row of ``bench doctor`` on a store, lines on what is damaged in it, and on what is done about that."""
+    """A row of ``bench doctor`` on a store, lines on its damaged files, and lines on their repair."""
     from bench_store import DAMAGED, check_store, repair_store
 
     from bench_core.records import Store
@@ -34,7 +34,7 @@ def store_row(path: Path, repair: bool) -> tuple[list[str], list[str], list[str]
 
 
 def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[list[list[str]], list[str]]:
-    """What ``bench doctor`` shows, and what is wrong."""
+    """The rows of ``bench doctor``, and a line for every problem."""
     from bench_sandbox import layers
 
     from bench_core.execution import environment
@@ -49,7 +49,7 @@ def doctor_rows(registry: Registry, context: DataContext, store: Path) -> tuple[
         ["cores", str(os.cpu_count())],
         *([name, os.environ[name]] for name in sorted(os.environ) if name.endswith("_NUM_THREADS")),
         ["isolation", ", ".join(["processes", *layers()])],
-        ["store", f"{store} ({'there' if store.is_dir() else 'not yet there'})"],
+        ["store", f"{store} ({'exists' if store.is_dir() else 'does not exist yet'})"],
         ["data cache", f"{context.cache} ({free})"],
         ["data mirror", str(context.mirror) if context.mirror else "none"],
         ["offline", "yes" if context.offline else "no"],

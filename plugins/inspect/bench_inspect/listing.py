@@ -10,7 +10,7 @@ from bench_core.suites import Registry
 __all__ = ["CATALOGUES", "KINDS", "list_rows", "listed"]
 
 CATALOGUES = {"datasets": "datasets", "costs": "cost_schemes", "methods": "methods", "metrics": "metrics"}
-"""What the command line calls a kind → the attribute of `Registry` that holds its names."""
+"""The name of a kind on the command line → the attribute of `Registry` that holds its objects."""
 KINDS = (*CATALOGUES, "plugins")
 
 
@@ -34,10 +34,10 @@ def list_rows(registry: Registry, kind: str) -> tuple[list[str], list[list[str]]
 
 
 def listed(registry: Registry, what: str | None) -> dict[str, list[dict[str, Any]]]:
-    """What the installed plugins offer: kind → things, each with its name, plugin and description.
+    """Everything that the installed plugins offer: kind → objects, each with its name, plugin and description.
 
     Args:
-        what: a kind; the name of one thing or plugin, of whatever kind; None for everything.
+        what: a kind; the name of an object or plugin; None for everything.
 
     Raises:
         RequestError: nothing has that name.

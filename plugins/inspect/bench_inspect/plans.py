@@ -1,4 +1,4 @@
-"""``bench plan``: a plan counted by data set and method, and records that other code made."""
+"""``bench plan``: counts of trials by data set and method, and records that were made by other code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAN_HEAD = ["data set", "method", "trials", "done", "failed", OVER_LIMIT, "miss
 
 
 def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], list[str]]:
-    """A table of counts by data set and method (`PLAN_HEAD`), and lines on records of other code.
+    """A table of counts by data set and method (`PLAN_HEAD`), and lines on records that were made by other code.
 
     Trials whose stored records are damaged become missing in the plan.
     """
@@ -31,7 +31,7 @@ def describe_plan(session: SuiteSession, plan: Plan) -> tuple[list[list[str]], l
 
 
 def _other_code(session: SuiteSession, plan: Plan) -> list[str]:
-    """Methods whose stored records were made by other source code than is installed now."""
+    """A line for every method whose stored records were made by source code that differs from the installed one."""
     stale: Counter[str] = Counter()
     for planned in plan.planned:
         if planned.state != "done":
@@ -48,7 +48,7 @@ def _other_code(session: SuiteSession, plan: Plan) -> list[str]:
 def plan_as_plain(
     plan: Plan, head: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]
 ) -> dict[str, Any]:
-    """A plan: counts of trials by data set and method, and in all.
+    """A plan as plain values: counts of trials by data set and method, and in total.
 
     Args:
         plan: the plan.

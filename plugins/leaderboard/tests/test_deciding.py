@@ -13,7 +13,7 @@ from bench_leaderboard.render.timings import render_timings
 from bench_records.records import tabulate
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 from support.tiny_plugin import Blobs
 
 from bench_core import DataContext, Decisions, Family, Method, Policy, Problem, Rows

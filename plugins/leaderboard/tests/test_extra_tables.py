@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_records.records import Records
-from support.families import made_up_records, made_up_suite
+from support.families import synthetic_records, synthetic_suite
 
 from bench_core.run.suite import Suite
 
@@ -34,13 +34,13 @@ at = [0, 2]
 
 @pytest.fixture
 def suite() -> Suite:
-    return made_up_suite(["Heart"], ["GM*"], seeds=2, more=PRICED_TWICE)
+    return synthetic_suite(["Heart"], ["GM*"], seeds=2, more=PRICED_TWICE)
 
 
 @pytest.fixture
 def records() -> Records:
     """GM* on Heart, and on Pima at both prices: 10, 20, 30 nodes and one more in seed 1; losses halve twice."""
-    made = made_up_records(["Heart", "Pima", "Credit"], ["GM*"], seeds=2, sizes=1)
+    made = synthetic_records(["Heart", "Pima", "Credit"], ["GM*"], seeds=2, sizes=1)
     frame = made.policies
     frame.loc[frame["dataset"] == "Pima", "costs"] = "unit"
     credit = frame["dataset"] == "Credit"

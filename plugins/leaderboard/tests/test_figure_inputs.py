@@ -14,7 +14,7 @@ from bench_leaderboard.publish import check
 from bench_leaderboard.render.figure_inputs import FIGURES, inputs_of
 from bench_leaderboard.render.page_figures import figures_of
 from support.bench import Bench
-from support.families import METHODS, made_up_records, made_up_suite
+from support.families import METHODS, synthetic_records, synthetic_suite
 from support.sessions import Place
 
 SUITE = """
@@ -43,15 +43,15 @@ def wrong(place: Place, draw: bool = False) -> list[str]:
 
 def test_every_kind_of_figure_has_inputs_and_each_number_counts() -> None:
     datasets = ["D"]
-    records, other = (made_up_records(datasets, METHODS, seeds=3) for _ in range(2))
+    records, other = (synthetic_records(datasets, METHODS, seeds=3) for _ in range(2))
     column = next(
         name for name in other.policies.columns if name.startswith("test.") and other.policies[name].notna().any()
     )
     other.policies[column] = other.policies[column] * 1.01
-    suite = made_up_suite(datasets, METHODS)
+    suite = synthetic_suite(datasets, METHODS)
     first, again, changed = (
         {figure.file: inputs_of(figure.draw) for figure in figures_of(Analysed(suite, of))}
-        for of in (records, made_up_records(datasets, METHODS, seeds=3), other)
+        for of in (records, synthetic_records(datasets, METHODS, seeds=3), other)
     )
     assert first
     assert all(first.values())

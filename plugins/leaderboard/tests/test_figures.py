@@ -28,7 +28,7 @@ from bench_leaderboard.render.page_figures import check_figures, figure_files, f
 from bench_qwyc.figures import spread_of
 from bench_records.records import Records
 from bench_records.selection import select
-from support.families import METHODS, made_up_records, made_up_suite
+from support.families import METHODS, synthetic_records, synthetic_suite
 
 from bench_core.contract.errors import RequestError
 from bench_core.contract.metric import Metric
@@ -68,8 +68,8 @@ def with_figures(suite: Suite, *entries: dict[str, object]) -> Suite:
 
 
 def all_figures(seeds: int = 2) -> dict[Path, bytes]:
-    suite = with_figures(made_up_suite(["Heart"], seeds=seeds), *EXTRA)
-    files = figure_files(figures_of(Analysed(suite, made_up_records(["Heart"], seeds=seeds))), Path("f"))
+    suite = with_figures(synthetic_suite(["Heart"], seeds=seeds), *EXTRA)
+    files = figure_files(figures_of(Analysed(suite, synthetic_records(["Heart"], seeds=seeds))), Path("f"))
     return files | ranked("combined", METHODS, (1.5, 2.4, 3.1, 3.6, 4.9, 5.5))
 
 
@@ -82,8 +82,8 @@ def drawn() -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def nasty() -> tuple[Suite, Records, dict[Path, bytes]]:
     """A suite whose names would inject something, and its figures."""
-    suite = with_figures(made_up_suite([NASTY_DATA], NASTY, seeds=2), *EXTRA)
-    records = made_up_records([NASTY_DATA], NASTY, seeds=2)
+    suite = with_figures(synthetic_suite([NASTY_DATA], NASTY, seeds=2), *EXTRA)
+    records = synthetic_records([NASTY_DATA], NASTY, seeds=2)
     for info in records.infos.values():
         info["features"] = [f"<f{i}>&|" for i in range(len(info["features"]))]
     files = figure_files(figures_of(Analysed(suite, records)), Path("f"))
@@ -150,7 +150,7 @@ def test_drawing_leaves_no_figure_behind() -> None:
 def test_listing_the_figures_needs_no_matplotlib() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
-        "s, r = t.made_up_suite(['Heart'], seeds=2), t.made_up_records(['Heart'], seeds=2);"
+        "s, r = t.synthetic_suite(['Heart'], seeds=2), t.synthetic_records(['Heart'], seeds=2);"
         "assert len(t.figures_of(t.Analysed(s, r))) == 2; "
         "t.curve_section(s, t.figures_of(t.Analysed(s, r))); print('matplotlib' in sys.modules)"
     )
@@ -265,8 +265,8 @@ def lines_of(data: bytes) -> list[list[tuple[float, float]]]:
 
 def stepped(seeds: int, hull: bool = False) -> tuple[str, bytes]:
     """The section and the figure of one family's trade-off."""
-    suite = with_figures(made_up_suite(["Heart"], ["GM*"], seeds=seeds), {"kind": "curve", "hull": hull})
-    records = made_up_records(["Heart"], ["GM*"], seeds=seeds)
+    suite = with_figures(synthetic_suite(["Heart"], ["GM*"], seeds=seeds), {"kind": "curve", "hull": hull})
+    records = synthetic_records(["Heart"], ["GM*"], seeds=seeds)
     (data,) = [
         d for path, d in figure_files(figures_of(Analysed(suite, records)), Path("f")).items() if "curve" in path.name
     ]
@@ -320,23 +320,23 @@ def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Pat
 
 def test_data_sets_whose_file_names_would_be_the_same_get_their_own() -> None:
     names = ["Heart", "heart", "HEART!", "心", "臓"]
-    suite = made_up_suite(names, ["GM*"], seeds=1)
-    files = [one.file for one in figures_of(Analysed(suite, made_up_records(names, ["GM*"], seeds=1)))]
+    suite = synthetic_suite(names, ["GM*"], seeds=1)
+    files = [one.file for one in figures_of(Analysed(suite, synthetic_records(names, ["GM*"], seeds=1)))]
     assert len(set(files)) == len(files) == 10
 
 
 def test_pages_link_exactly_the_files_that_are_drawn() -> None:
-    suite, records = with_figures(made_up_suite(seeds=2), *EXTRA), made_up_records(seeds=2)
+    suite, records = with_figures(synthetic_suite(seeds=2), *EXTRA), synthetic_records(seeds=2)
     figures = figures_of(Analysed(suite, records))
     sections = curve_section(suite, figures) + figure_section(suite, figures)
     linked = re.findall(r"^!\[.+\]\((.+)\)$", sections, flags=re.MULTILINE)
     names = [one.file for one in figures]
-    assert sorted(linked) == sorted(f"made_up/{name}" for name in names)
+    assert sorted(linked) == sorted(f"synthetic/{name}" for name in names)
 
 
 def test_the_section_says_its_rules_and_its_numbers() -> None:
-    suite = with_figures(made_up_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
-    page = curve_section(suite, figures_of(Analysed(suite, made_up_records(["Heart"], seeds=2))))
+    suite = with_figures(synthetic_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
+    page = curve_section(suite, figures_of(Analysed(suite, synthetic_records(["Heart"], seeds=2))))
     assert "reference point (0, 0, 0)" in page
     assert "not interpolated" in page
     assert "Full model's quality: that of Single-Stage" in page
@@ -347,7 +347,7 @@ def test_the_section_says_its_rules_and_its_numbers() -> None:
 
 
 def test_a_suite_without_records_has_no_figures() -> None:
-    suite = with_figures(made_up_suite(["Heart"]), *EXTRA)
+    suite = with_figures(synthetic_suite(["Heart"]), *EXTRA)
     empty = Records(pd.DataFrame(), {})
     figures = figures_of(Analysed(suite, empty))
     assert figure_files(figures, Path("f")) == {}
@@ -355,7 +355,7 @@ def test_a_suite_without_records_has_no_figures() -> None:
 
 
 def test_failed_trials_do_not_stop_the_figures() -> None:
-    suite, records = made_up_suite(["Heart"], seeds=2), made_up_records(["Heart"], seeds=2)
+    suite, records = synthetic_suite(["Heart"], seeds=2), synthetic_records(["Heart"], seeds=2)
     gone = records.policies["method"] == "GM*"
     records.policies.loc[gone, "status"] = "failed"
     (curve,) = [one for one in figures_of(Analysed(suite, records)) if one.panel is not None]
@@ -366,8 +366,8 @@ def test_failed_trials_do_not_stop_the_figures() -> None:
 
 def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
     entry = {"kind": "curve", "methods": ["GM*"], "datasets": ["Pima"], "quality": "combined", "title": "Mine"}
-    suite = with_figures(made_up_suite(seeds=2), entry)
-    found = [one for one in figures_of(Analysed(suite, made_up_records(seeds=2))) if one.panel is not None]
+    suite = with_figures(synthetic_suite(seeds=2), entry)
+    found = [one for one in figures_of(Analysed(suite, synthetic_records(seeds=2))) if one.panel is not None]
     assert [one.file for one in found] == ["curve-pima.svg"]
     assert found[0].panel is not None
     assert [curve.method for curve in found[0].panel.curves] == ["GM*"]
@@ -375,12 +375,12 @@ def test_an_entry_replaces_the_default_of_its_kind_and_chooses() -> None:
 
 
 def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
-    suite = made_up_suite(["Heart"], ["EMSCO", "GM*"])
+    suite = synthetic_suite(["Heart"], ["EMSCO", "GM*"])
 
     def check(**entry: object) -> dict[str, Metric]:
         return check_figures(suite, [entry])
 
-    with pytest.raises(RequestError, match=r"made_up\.toml: figures\[0\]\.methods.*EMSKO.*EMSCO"):
+    with pytest.raises(RequestError, match=r"synthetic\.toml: figures\[0\]\.methods.*EMSKO.*EMSCO"):
         check(kind="bars", methods=["EMSKO"])
     with pytest.raises(RequestError, match=r"figures\[0\]\.datasets.*Hart.*Heart"):
         check(kind="bars", datasets=["Hart"])
@@ -394,7 +394,7 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
         check(kind="history")
     assert set(check(kind="scatter", x=["validation.error"], y=["history.loss"])) == {"error"}
     for wrong, said in (("test.eror", "error"), ("eror", r"must be validation\.<metric>"), ("history.", "must be")):
-        with pytest.raises(RequestError, match=rf"made_up\.toml: figures\[0\]: .*{said}"):
+        with pytest.raises(RequestError, match=rf"synthetic\.toml: figures\[0\]: .*{said}"):
             check(kind="scatter", x=[wrong], y=["test.error"])
     with pytest.raises(RequestError, match="as many quantities in x as in y"):
         check(kind="scatter", x=["test.error"])
@@ -411,12 +411,12 @@ def test_faults_in_a_suites_figures_are_said_with_the_nearest_name() -> None:
 
 
 def chosen_of(records: Records, method: str) -> pd.DataFrame:
-    chosen = select(records, made_up_suite(["Heart"], [method]))
+    chosen = select(records, synthetic_suite(["Heart"], [method]))
     return chosen[chosen["method"] == method]
 
 
 def test_stages_are_averaged_feature_by_feature_within_the_classes_of_each_seed() -> None:
-    records = made_up_records(["Heart"], ["EMSCO"], seeds=2)
+    records = synthetic_records(["Heart"], ["EMSCO"], seeds=2)
     for seed, (stages, kinds) in enumerate([([0, 1, 2], [1, 1, 2]), ([2, 1, 0], [1, 2, 2])]):
         name = f"00000{seed:04}"
         info = records.infos[name]
@@ -434,14 +434,14 @@ def test_stages_are_averaged_feature_by_feature_within_the_classes_of_each_seed(
 
 
 def test_features_of_one_price_are_a_class_where_there_are_none() -> None:
-    records = made_up_records(["Heart"], ["EMSCO"], seeds=1, classes=False)
+    records = synthetic_records(["Heart"], ["EMSCO"], seeds=1, classes=False)
     found = stages_by_class(records, chosen_of(records, "EMSCO"))
     assert found is not None
     assert found.labels == ("price 5",)
 
 
 def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
-    records = made_up_records(["Heart"], ["CO-T"], seeds=2)
+    records = synthetic_records(["Heart"], ["CO-T"], seeds=2)
     for info, usage in zip(records.infos.values(), [[[0.5, 0.5], [0.0, 0.25]], [0.5, 1.0]], strict=True):
         info["features"], info["usage"] = ["a", "b"], [usage]
     found = usage_of(records, chosen_of(records, "CO-T"))
@@ -454,7 +454,7 @@ def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
 
 
 def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> None:
-    records = made_up_records(["Heart"], ["CO-T"], seeds=3)
+    records = synthetic_records(["Heart"], ["CO-T"], seeds=3)
     told = [
         {"width": 2, "counts": [[6, 2, 1, 1]]},  # 1–2, 3–4, 5–6, 7–8
         {"width": 4, "counts": [[1, 0, 3]]},  # 1–4, 5–8, 9–12

@@ -11,7 +11,7 @@ from bench_analysis.grid_ends import GridEnd, grid_ends_of
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Labels, Records, tabulate
 from bench_records.selection import select
-from support.made_up import record_of, suite_of
+from support.synthetic import record_of, suite_of
 
 from bench_core.contract.canonical import canonical_json, sha256_text
 

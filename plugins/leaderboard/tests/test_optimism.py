@@ -9,7 +9,7 @@ from bench_analysis.analysed import Analysed
 from bench_analysis.optimism import optimism_of
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Records, tabulate
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 
 SUITE = suite_of(["X", "Y"], ["A", "B"], 2, metrics=["accuracy", "cost"], threshold=None)
 

@@ -14,7 +14,7 @@ from bench_leaderboard.render.page import render_page
 from bench_records.records import Records, tabulate
 from bench_records.selection import select
 from support.bench import Bench
-from support.made_up import labelled, record_of, records_of, suite_of
+from support.synthetic import labelled, record_of, records_of, suite_of
 
 from bench_core.run.suite import Suite
 

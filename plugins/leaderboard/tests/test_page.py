@@ -27,7 +27,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import Bench
-from support.made_up import METRICS, Values, labelled, record_of, records_of, stored, suite_of
+from support.synthetic import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
 from bench_core.plugins.manager import load_registry
 from bench_core.run.record_file import seal, unseal

@@ -12,7 +12,7 @@ from bench_analysis.policies import by_policy
 from bench_leaderboard.render.extra_tables import extra_sections
 from bench_leaderboard.render.page_figures import figure_files, figures_of
 from bench_records.records import Records
-from support.families import made_up_records, made_up_suite
+from support.families import synthetic_records, synthetic_suite
 
 from bench_core.contract.errors import RequestError
 from bench_core.run.suite import Suite
@@ -36,7 +36,7 @@ y = ["history.spent"]
 @pytest.fixture
 def records() -> Records:
     """Two seeds of three policies, p0 to p2: the first costs 1, 2, 3 and spends ten times that; the second 3, 4, 5."""
-    made = made_up_records(["Heart"], ["GM*"], seeds=2, sizes=3)
+    made = synthetic_records(["Heart"], ["GM*"], seeds=2, sizes=3)
     frame = made.policies
     for seed, start in ((0, 1.0), (1, 3.0)):
         rows = frame["seed"] == seed
@@ -49,7 +49,7 @@ def records() -> Records:
 
 
 def suite(more: str = TABLE) -> Suite:
-    return made_up_suite(["Heart"], ["GM*", "EMSCO"], seeds=2, more=more)
+    return synthetic_suite(["Heart"], ["GM*", "EMSCO"], seeds=2, more=more)
 
 
 def values(records: Records) -> dict[str, list[float]]:

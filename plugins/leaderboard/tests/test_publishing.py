@@ -24,8 +24,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
 from support.bench import ROOT, Bench
-from support.made_up import labelled, record_of, suite_of
 from support.sessions import Place
+from support.synthetic import labelled, record_of, suite_of
 
 from bench_core.contract.errors import RequestError
 from bench_core.run.plan import Plan

@@ -17,7 +17,7 @@ from bench_records.records import Records
 from bench_records.selection import select
 from hypothesis import given
 from hypothesis import strategies as st
-from support.families import made_up_records, made_up_suite
+from support.families import synthetic_records, synthetic_suite
 
 QUADRANTS: list[dict[str, Any]] = [
     {"name": 1, "features": [5], "share": 1.0, "mean": 0.0},
@@ -33,7 +33,7 @@ NAMES = ("z++", "z+-", "z-+", "z--", "sign x", "sign z")
 
 def with_trees(trees: list[Any], prices: list[float], classes: list[int] | None = None) -> Records:
     """Records of one method on one data set, a tree per seed."""
-    records = made_up_records(["Heart"], ["CO-T"], seeds=len(trees))
+    records = synthetic_records(["Heart"], ["CO-T"], seeds=len(trees))
     for seed, said in enumerate(trees):
         name = f"00000{seed:04}"
         info = records.infos[name]
@@ -48,7 +48,7 @@ def with_trees(trees: list[Any], prices: list[float], classes: list[int] | None 
 
 
 def chosen_of(records: Records) -> Any:
-    return select(records, made_up_suite(["Heart"], ["CO-T"]))
+    return select(records, synthetic_suite(["Heart"], ["CO-T"]))
 
 
 def test_a_tree_is_read_with_its_depths_and_what_is_new_at_each_node() -> None:
@@ -181,12 +181,12 @@ def test_every_class_has_its_tree_and_a_chain_counts_its_stages() -> None:
 
 
 def test_entries_draw_trees_and_depths_where_policies_have_them() -> None:
-    suite = made_up_suite(["Heart"], ["CO-T"], seeds=2)
+    suite = synthetic_suite(["Heart"], ["CO-T"], seeds=2)
     suite.file.__dict__["figures"] = [{"kind": "tree"}, {"kind": "depth-by-price"}]
     records = with_trees([QUADRANTS, QUADRANTS], [10.0, 10.0, 10.0, 10.0, 1.0, 1.0])
     made = {one.file: one for one in figures_of(Analysed(suite, records))}
     assert {"tree-heart.svg", "depth-by-price-heart.svg"} <= set(made)
     assert b"Heart: learned trees" in made["tree-heart.svg"].draw()
     assert b"price 10 (4)" in made["depth-by-price-heart.svg"].draw()
-    without = made_up_records(["Heart"], ["CO-T"], seeds=2)
+    without = synthetic_records(["Heart"], ["CO-T"], seeds=2)
     assert not {"tree", "depth-by-price"} & {one.kind for one in figures_of(Analysed(suite, without))}

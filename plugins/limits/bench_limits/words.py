@@ -1,4 +1,4 @@
-"""What a type says, in words: ``Annotated[float, Gt(0)]`` is "a number above 0"."""
+"""Describe types in words: ``Annotated[float, Gt(0)]`` is "a number above 0"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BOUNDS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"
 
 
 def words(hint: Any) -> str:
-    """Which values a type takes, to follow "must be"; the constraints of `annotated_types` are understood."""
+    """Describe the values that a type accepts, to follow "must be"; knows the constraints of `annotated_types`."""
     hint, constraints = _split(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Literal:
@@ -37,7 +37,7 @@ def words(hint: Any) -> str:
 
 
 def item_type(hint: Any, holder: Any, step: int | str) -> Any:
-    """The type of an item (index or key) of a list, tuple or table of a type; None where the type has no such."""
+    """The type of an item (index or key) of a list, tuple or table; None if the type has no such item."""
     hint = _split(hint)[0]
     for member in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else [hint]:
         origin, arguments = get_origin(_split(member)[0]), get_args(_split(member)[0])
@@ -72,7 +72,7 @@ def type_text(hint: Any) -> str:
 
 
 def _split(hint: Any) -> tuple[Any, list[Any]]:
-    """A type and its constraints one by one: of ``Interval(ge=1, le=9)``, ``Ge(1)`` and ``Le(9)``."""
+    """A type and its single constraints: ``Interval(ge=1, le=9)`` becomes ``Ge(1)`` and ``Le(9)``."""
     if get_origin(hint) is not Annotated:
         return hint, []
     base, *given = get_args(hint)

@@ -1,4 +1,4 @@
-"""Types in words: what the README shows, and that every limit that is said is one that pydantic keeps."""
+"""Types in words: pydantic enforces every limit that the words name, and the README's examples hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suites from Python: `run` computes what is missing; `Results` holds data frames and figures."""
+"""Suites from Python: `run` computes missing trials; `Results` has data frames and figures."""
 
 from bench_notebook.results import Drawing, Results, run
 

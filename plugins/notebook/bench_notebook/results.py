@@ -24,11 +24,11 @@ __all__ = ["Drawing", "Results", "run"]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure that shows itself in a notebook.
+    """A figure that a notebook displays.
 
     Attributes:
         svg: the figure.
-        alt: what it shows, in words.
+        alt: a description of the figure.
     """
 
     svg: bytes = field(repr=False)
@@ -80,9 +80,9 @@ class Results:
         """The tables of the page: the policies that validation selected, on the test part.
 
         Returns:
-            Index ``data set``, ``method`` (and ``costs`` between them where a data set is priced in several ways). For
-            each metric of the suite its mean over seeds and, as ``NAME ±``, half the width of its 95 % interval; then
-            ``seeds``.
+            Index ``data set``, ``method`` (and ``costs`` between them if a data set has several cost schemes). Columns:
+            for each metric of the suite its mean over seeds and, as ``NAME ±``, half the width of its 95 % interval;
+            then ``seeds``.
         """
         rows = []
         for grid in self._analysed.tables:
@@ -125,10 +125,10 @@ class Results:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
     def plot(self, dataset: str | None = None) -> Drawing:
-        """The trade-off curves of a data set: the first, unless one is named.
+        """Plot the trade-off curves of a data set, by default of the first one.
 
         Raises:
-            RequestError: the suite has no such data set, or nothing of it is done.
+            RequestError: the suite has no such data set, or none of its trials is done.
         """
         from bench_leaderboard import figures_of
 
@@ -157,7 +157,7 @@ def run(
     only: Mapping[str, list[str]] | None = None,
     mirror: str | Path | None = None,
 ) -> Results:
-    """Compute what is missing of a suite, write its page, and return its results.
+    """Compute the missing trials of a suite, write its page, and return its results.
 
     Args:
         suite: a suite's file, or the name of one that comes with budgetbench, such as ``quickstart``.
@@ -170,7 +170,7 @@ def run(
         mirror: a directory that replaces all downloads.
 
     Raises:
-        RequestError: the suite cannot be read, or is wrong; file and key are named.
+        RequestError: the suite cannot be read or is invalid; file and key are named.
     """
     from bench_core.execution import Options
     from bench_core.suites import SuiteSession, described_registry, load_registry, run_suite
@@ -184,7 +184,7 @@ def run(
             session,
             Options(
                 jobs=jobs, isolation=isolation, plugin_options={"private": True}
-            ),  # of one's own, whatever the level
+            ),  # a notebook shows private results, so records of every isolation level count
             seeds,
             dict(only or {}),
             lambda plan, missing: None,

@@ -1,4 +1,4 @@
-"""A suite from Python: the numbers of the page as data frames, figures that show themselves."""
+"""A suite from Python: the numbers of the page as data frames, and figures for notebooks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_table_has_the_means_of_the_records(results: Results) -> None:
     assert (table["seeds"] == 2).all()
 
 
-def test_a_curve_ends_at_the_quality_of_the_whole_price(results: Results) -> None:
+def test_a_curve_ends_at_the_quality_for_the_price_of_all_features(results: Results) -> None:
     curves = results.curves()
     assert set(curves["method"]) == {"majority", "stump", "single-stage"}
     last = curves[curves["method"] == "single-stage"].iloc[-1]
@@ -56,7 +56,7 @@ def test_a_curve_ends_at_the_quality_of_the_whole_price(results: Results) -> Non
     assert last["quality"] == pytest.approx(results.table().loc[("Iris", "single-stage"), "accuracy"])
 
 
-def test_results_and_figures_show_themselves(results: Results, tmp_path: Path) -> None:
+def test_notebooks_display_results_and_figures(results: Results, tmp_path: Path) -> None:
     assert "single-stage" in results._repr_html_()
     drawing = results.plot("Iris")
     assert drawing._repr_svg_().startswith("<?xml")
@@ -64,19 +64,19 @@ def test_results_and_figures_show_themselves(results: Results, tmp_path: Path) -
     assert (tmp_path / "iris.svg").read_bytes() == drawing.svg
 
 
-def test_an_unknown_data_set_is_answered_with_the_nearest(results: Results) -> None:
+def test_the_error_for_an_unknown_data_set_suggests_the_nearest(results: Results) -> None:
     with pytest.raises(RequestError, match="did you mean 'Iris'"):
         results.plot("Irsi")
 
 
-def test_a_second_run_computes_nothing_and_gives_the_same(results: Results) -> None:
+def test_a_second_run_computes_nothing_and_gives_the_same_results(results: Results) -> None:
     folder = results.session.out.parent
     again = bench_core.run(folder / "small.toml", store=folder / "store", out=folder / "out", isolation="none")
     pd.testing.assert_frame_equal(again.table(), results.table())
     assert not again.failures
 
 
-def test_the_package_of_that_name_can_be_called_as_well(results: Results) -> None:
+def test_the_module_bench_core_run_can_be_called(results: Results) -> None:
     import bench_core.run.suite
 
     assert bench_core.run.suite.load_suite

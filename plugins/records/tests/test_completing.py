@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bench_records.completing import EMPTY, complete
 from bench_records.records import Records, tabulate
-from support.made_up import labelled, record_of
+from support.synthetic import labelled, record_of
 
 from bench_core.contract.canonical import canonical_json, sha256_text
 

@@ -14,7 +14,7 @@ from bench_records.records import tabulate
 from bench_records.spreadsheet import csv_text
 from bench_records.tables import FORMATS, export_table, exported
 from support.bench import Bench
-from support.made_up import labelled, record_of, suite_of
+from support.synthetic import labelled, record_of, suite_of
 
 SMALL = """
 [protocol]

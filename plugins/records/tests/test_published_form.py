@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench_records import Records, published_form, tabulate
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up import labelled, record_of
+from support.synthetic import labelled, record_of
 
 from bench_core import canonical_json
 

@@ -7,7 +7,7 @@ from itertools import permutations
 import pandas as pd
 import pytest
 from bench_records.records import Records, tabulate
-from support.made_up import labelled, record_of
+from support.synthetic import labelled, record_of
 
 RECORDS = [
     record_of("D", "A", 0, {"cost": 1.0}),

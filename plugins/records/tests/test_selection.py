@@ -10,7 +10,7 @@ from bench_records.records import Labels, Records, tabulate
 from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.made_up import record_of
+from support.synthetic import record_of
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.metric import Metric

@@ -1,7 +1,7 @@
 """Find and end orphaned processes.
 
 On Linux, a process can adopt the orphaned processes of its descendants (`prctl(2)`, child subreaper), so that processes
-in a session of their own, or whose parent has exited, are found as well. On other systems, only children and their
+in a new session, or whose parent has exited, are found as well. On other systems, only children and their
 descendants are found.
 """
 

@@ -33,7 +33,7 @@ class _Body(BaseModel):
 
 
 class Opening(_Body):
-    """What opens a session."""
+    """The body of a request that opens a session."""
 
     known: Values = Field(default={}, description="Values that are known already; they cost nothing.")
     size: Annotated[float, Ge(0), Field(allow_inf_nan=False)] | None = Field(
@@ -84,7 +84,7 @@ class Feature(BaseModel):
 
 
 class Described(BaseModel):
-    """The policy that this server asks."""
+    """The policy that this server uses."""
 
     method: str
     task: str
@@ -125,7 +125,7 @@ def create_app(
     live = Live(policy, limits)
     app = FastAPI(
         title="budgetbench policy",
-        summary="Asks for one feature after the other, until the answer is worth its price.",
+        summary="Asks for one feature after the other, until no further feature is worth its price.",
         version=__version__,
         docs_url=None,
         redoc_url=None,

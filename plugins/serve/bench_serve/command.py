@@ -24,7 +24,7 @@ def bench_register_commands(group: click.Group) -> None:
 @click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 chooses a free port.")
 @click.option(
     "--allow-host", "hosts", multiple=True, metavar="NAME",
-    help="A name by which clients call this server, beside localhost; repeatable.",
+    help="A further name that clients use for this server, besides localhost; repeatable.",
 )  # fmt: skip
 @click.option(
     "--sessions", type=click.IntRange(1), default=10_000, show_default=True, help="The largest number of open sessions."

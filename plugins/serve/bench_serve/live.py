@@ -16,7 +16,7 @@ from bench_core import Costs
 
 
 class Session(Protocol):
-    """What is used of a session of `bench_policies`."""
+    """The parts of a session of `bench_policies` that are used here."""
 
     @property
     def wanted(self) -> Mapping[str, float]: ...
@@ -28,7 +28,7 @@ class Session(Protocol):
 
 
 class FittedPolicy(Protocol):
-    """What is used of a fitted policy of `bench_policies`."""
+    """The parts of a fitted policy of `bench_policies` that are used here."""
 
     feature_names: tuple[str, ...]
     categories: Mapping[int, tuple[str, ...]]

@@ -1,4 +1,4 @@
-"""Sessions per second of ``bench serve`` over loopback, beside the same sessions in this process.
+"""Sessions per second of ``bench serve`` over loopback, compared with the same sessions in this process.
 
     python benchmarks/bench_serve.py
 
@@ -27,7 +27,7 @@ SESSIONS, CONNECTIONS = 2000, 8
 
 
 def patients(rows: int) -> pd.DataFrame:
-    """A table of eight features, of which five decide."""
+    """A table of eight features, five of which determine the label."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(rows, 8)), columns=[f"f{i}" for i in range(8)])
     return table.assign(y=np.where(table.iloc[:, :5].sum(axis=1) + rng.normal(size=rows) > 0, "sick", "well"))

@@ -20,7 +20,7 @@ PRICES = {
 
 
 def make_table(rows: int = 300) -> pd.DataFrame:
-    """Two free answers, of which one is a category, and two values of one blood sample."""
+    """Two free features, one of them a category, and two values of one blood sample."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(rows, 3)), columns=["age", "glucose", "insulin"])
     table["smoker"] = rng.choice(["no", "yes"], rows)

@@ -21,7 +21,7 @@ def client(policy: Any) -> TestClient:
 
 
 def answered(client: TestClient, row: dict[str, Any], known: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Open a session, give what is wanted until there is an answer, and close it."""
+    """Open a session, give the wanted values until there is an answer, and close it."""
     state = client.post("/sessions", json={"known": known or {}}).json()
     while state["wanted"]:
         assert state["answer"] is None
@@ -44,7 +44,7 @@ def test_answers_and_costs_are_those_of_the_policy(patients: Any, policy: Any, c
         assert state["cost"] == expected.cost
 
 
-def test_what_is_known_costs_nothing_and_opens_its_group(patients: Any, policy: Any, client: TestClient) -> None:
+def test_known_values_cost_nothing_and_pay_for_their_group(patients: Any, policy: Any, client: TestClient) -> None:
     row = patients(40).drop(columns="outcome").iloc[int(policy.decide(patients(40)).cost.argmax())].to_dict()
     dear = answered(client, row)
     assert answered(client, row, row)["cost"] == 0
@@ -84,7 +84,7 @@ def test_an_invalid_opening_is_refused_by_name(client: TestClient, body: Any, na
     [b"{", b"\xff", b'{"known":{"age":NaN}}', b'{"known":{"age":Infinity}}', b'{"known":{"age":1e999}}', b"[" * 4000,
      b"", b'{"known":{"age":' + b"9" * 4000 + b"}}"],
 )  # fmt: skip
-def test_what_is_no_json_is_refused(client: TestClient, content: bytes) -> None:
+def test_invalid_json_is_refused(client: TestClient, content: bytes) -> None:
     refused = client.post("/sessions", content=content, headers={"Content-Type": "application/json"})
     assert refused.status_code in (400, 422)
     assert refused.json()["detail"]
@@ -98,7 +98,7 @@ def test_what_is_no_json_is_refused(client: TestClient, content: bytes) -> None:
         max_leaves=8,
     )
 )
-def test_any_json_gets_an_answer_that_is_no_server_error(policy: Any, body: Any) -> None:
+def test_no_json_causes_a_server_error(policy: Any, body: Any) -> None:
     client = TestClient(create_app(policy, Limits(sessions=100), ("testserver",)))
     for content in (body, {"known": body}, {"known": {"age": body, "smoker": body}}):
         text = json.dumps(content)
@@ -114,7 +114,7 @@ def test_a_refused_value_changes_nothing(client: TestClient) -> None:
     assert client.get(url).json() == state
 
 
-def test_sessions_are_limited_and_a_closed_one_makes_room(client: TestClient) -> None:
+def test_the_number_of_sessions_is_limited_and_closing_one_frees_a_place(client: TestClient) -> None:
     opened = [client.post("/sessions", json={}).json()["session"] for _ in range(3)]
     assert len(set(opened)) == 3
     full = client.post("/sessions", json={})

@@ -67,7 +67,9 @@ def test_a_thousand_sessions_at_once_get_the_policys_answers(patients: Any, poli
 
 
 @pytest.mark.slow
-def test_a_port_in_use_and_a_folder_without_a_policy_are_one_line(port: int, saved: Path, tmp_path: Path) -> None:
+def test_a_port_in_use_and_a_folder_without_a_policy_are_reported_in_one_line(
+    port: int, saved: Path, tmp_path: Path
+) -> None:
     for arguments, named in [([str(saved), "--port", str(port)], str(port)), ([str(tmp_path)], str(tmp_path))]:
         done = subprocess.run([BENCH, "serve", *arguments], capture_output=True, text=True, timeout=60)
         assert done.returncode == 2

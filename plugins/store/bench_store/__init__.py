@@ -7,8 +7,8 @@
     >>> store.read(name)
     {'data': {'bytes': 4096, 'sha256': '…'}, 'error': 0.1}
 
-A document is written completely or not at all, holds a checksum over itself and its attachment, and is checked
-whenever it is read. The library knows JSON and bytes; it does not know what they are about.
+A document is written completely or not at all. It contains checksums of itself and its attachment, which are checked
+whenever it is read. The library handles JSON and bytes of any meaning.
 """
 
 from bench_store.check import StoreCheck, check_store, repair_store

@@ -1,4 +1,4 @@
-"""Checking and repairing a complete store: every checksum, every file's place, every attachment."""
+"""Check and repair a complete store: every checksum, every file's folder, every attachment."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from bench_store.store import DAMAGED, Store
 __all__ = ["StoreCheck", "check_store", "repair_store"]
 
 _OLD_ENOUGH = 60.0
-"""Seconds after which an attachment without a document is orphaned: no writer is that slow between the two."""
+"""An attachment without a document is orphaned after this many seconds; a writer writes both within this time."""
 
 
 @dataclass
 class StoreCheck:
-    """What a check of a complete store found.
+    """The results of checking a complete store.
 
     Attributes:
-        sound: kind of document → how many are sound.
-        damage: a line for every file that is damaged, naming it.
-        outdated: how many documents are of an earlier format.
-        orphans: attachments without a document, which a process leaves that is killed between the two.
-        misplaced: files that lie where no reader looks for them, or are no files of a store; in ``damage``, too.
+        sound: kind of document → number of undamaged ones.
+        damage: a line for every damaged file, with its name.
+        outdated: number of documents of an earlier format.
+        orphans: attachments without a document; a process that is killed between writing the two leaves one.
+        misplaced: files in the wrong folder, and files that do not belong to a store; they are in ``damage``, too.
     """
 
     sound: Counter[str] = field(default_factory=Counter)
@@ -46,9 +46,9 @@ class StoreCheck:
 
 
 def check_store(store: Store) -> StoreCheck:
-    """Read every file of a store. Nothing is changed; the store remembers what is damaged.
+    """Read every file of a store without changing anything; the store remembers the damaged documents.
 
-    Raises the store's error where a folder cannot be read.
+    Raises the store's error if a folder cannot be read.
     """
     result = StoreCheck()
     files = list(store.files())
@@ -64,7 +64,7 @@ def check_store(store: Store) -> StoreCheck:
     for name in sorted(placed):
         try:
             body = store.read(name)
-        except store.error as error:  # the disk does not give it: no reason to stop
+        except store.error as error:  # it cannot be read; go on with the others
             result.damage.append(str(error))
             continue
         if body is None:
@@ -90,9 +90,9 @@ def check_store(store: Store) -> StoreCheck:
 
 
 def repair_store(store: Store, result: StoreCheck) -> int:
-    """Move to ``damaged`` whatever a check found; how many documents and files.
+    """Move the files that a check found to ``damaged``; return the number of documents and other files.
 
-    Temporary files of processes that are gone are removed. Raises the store's error where something cannot be moved.
+    Temporary files of processes that have ended are removed. Raises the store's error if a file cannot be moved.
     """
     moved = len(store.set_aside())
     for path in [*result.misplaced, *result.orphans]:

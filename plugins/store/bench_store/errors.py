@@ -1,4 +1,4 @@
-"""What can go wrong with a store."""
+"""Errors of a store."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ __all__ = ["OutdatedError", "StoreError"]
 
 
 class StoreError(Exception):
-    """The disk does not give a file, or does not take it; the message names the file."""
+    """A file cannot be read or written; the message names it."""
 
 
 class OutdatedError(ValueError):
-    """A document is of an earlier format: undamaged, but not to be read."""
+    """A document is of an earlier format: it is undamaged, but cannot be used."""

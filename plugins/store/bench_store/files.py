@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and moved aside rather than removed."""
+"""Write files completely or not at all, and move files aside instead of removing them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class File:
     """A file to be written.
 
     Attributes:
-        path: where it belongs.
+        path: its final path.
         data: its content.
-        temporary: a name on the same disk that nobody else writes to.
+        temporary: a path on the same disk that no other process uses.
     """
 
     path: str
@@ -31,12 +31,12 @@ class File:
 
 
 def write_files(*files: File, flush: bool = True, error: type[Exception] = StoreError) -> None:
-    """Write files, each completely or not at all: under temporary names, to the disk, then renamed in the order given.
+    """Write files, each completely or not at all: write temporary files, flush them, then rename them in order.
 
     Args:
-        files: what to write.
-        flush: whether to wait until the disk has them; not needed for what can be made again.
-        error: what is raised where the disk does not take them; what was at their paths is still there.
+        files: the files to write.
+        flush: whether to wait until they are on the disk; unnecessary for files that can be computed again.
+        error: the class to raise if they cannot be written. Earlier files at their paths are then unchanged.
     """
     opened: list[int] = []
     try:
@@ -46,7 +46,7 @@ def write_files(*files: File, flush: bool = True, error: type[Exception] = Store
                 closing.callback(os.close, opened[-1])
                 _write_all(opened[-1], file.data)
             if flush:
-                # All are on their way before the first is waited for: a journal then takes them together.
+                # Start writing all files before waiting for the first, so that a journal commits them together.
                 for descriptor in opened:
                     _start_writing(descriptor)
                 for descriptor in opened:
@@ -63,22 +63,22 @@ def write_files(*files: File, flush: bool = True, error: type[Exception] = Store
 
 def _write_all(descriptor: int, data: bytes | memoryview) -> None:
     left = memoryview(data)
-    while left:  # a disk that is nearly full takes a part, and fails only at the next write
+    while left:  # on a nearly full disk, a write may be partial, and only the next one fails
         left = left[os.write(descriptor, left) :]
 
 
 def _start_writing(descriptor: int) -> None:
-    """Have the kernel write a file's data without waiting for it, where it can be asked to; flushing waits."""
+    """Ask the kernel, if it can, to start writing a file's data without waiting. Flushing waits later."""
     if hasattr(os, "posix_fadvise"):
         with suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def open_file(path: str | Path) -> io.FileIO:
-    """A regular file, opened for reading: a pipe would wait for its writer.
+    """Open a regular file for reading, and nothing else: reading a pipe would wait for its writer.
 
     Raises:
-        OSError: it cannot be opened; ``EINVAL`` where it is a directory, a pipe, a socket or a device.
+        OSError: it cannot be opened; ``EINVAL`` if it is a directory, a pipe, a socket or a device.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -88,7 +88,7 @@ def open_file(path: str | Path) -> io.FileIO:
 
 
 def write_cache(path: Path, data: bytes) -> bool:
-    """Write a file of what can be made again, without waiting for the disk; whether that could be done."""
+    """Write a file that can be computed again, without waiting for the disk; return whether it was written."""
     try:
         make_folder(str(path.parent), str(path))
         write_files(File(str(path), data, f"{path}.{os.getpid()}"), flush=False)
@@ -98,7 +98,7 @@ def write_cache(path: Path, data: bytes) -> bool:
 
 
 def make_folder(folder: str, path: str, error: type[Exception] = StoreError) -> None:
-    """Make the folder that a file is to be written to, if it is not there; raises as `write_files`."""
+    """Make the folder of a file if it is missing; raises as `write_files`."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as failed:
@@ -106,24 +106,24 @@ def make_folder(folder: str, path: str, error: type[Exception] = StoreError) -> 
 
 
 def not_written(path: str | Path, error: OSError, *temporary: str) -> str:
-    """A line on why the disk does not take a file; it names the file unless it is a temporary one."""
+    """A line that says why a file cannot be written; temporary files are not named."""
     at = "" if error.filename in (None, str(path), *temporary) else f" ({error.filename})"
     return f"{path} cannot be written: {reason(error)}{at}; what was done is kept"
 
 
 def reason(error: Exception) -> str:
-    """What an error says, without its number and path, on one line."""
+    """An error's message on one line, without its number and path."""
     text = str(getattr(error, "strerror", None) or " ".join(str(error).split()))
     return text[:1].lower() + text[1:]
 
 
 def move_aside(place: Path, folder: Path, error: type[Exception] = StoreError) -> None:
-    """Move a file into a folder under a free name, if it is there.
+    """Move a file, if it exists, into a folder under an unused name.
 
     Args:
         place: the file.
-        folder: where to; made when it is not there.
-        error: what is raised where it cannot be moved.
+        folder: the folder; made if it is missing.
+        error: the class to raise if it cannot be moved.
     """
     if not os.path.lexists(place):
         return
@@ -135,7 +135,7 @@ def move_aside(place: Path, folder: Path, error: type[Exception] = StoreError) -
 
 
 def _free(path: Path) -> Path:
-    """A path at which nothing is: the one given, or that with a number."""
+    """An unused path: the given one, or the same with a number."""
     free, count = path, 1
     while os.path.lexists(free):
         count += 1

@@ -1,6 +1,6 @@
-"""How the files of a store are called, and which there are.
+"""The names and folders of a store's files.
 
-``<store>/<first two characters of the name>/<name><suffix>`` is a document, and beside it may lie its attachment.
+A document is ``<store>/<first two characters of the name>/<name><suffix>``. Its attachment is in the same folder.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class StoreFile:
     """A file in one of a store's folders.
 
     Attributes:
-        path: where it is.
-        name: the document's name; empty when it is no file of a store.
+        path: its path.
+        name: the document's name; empty if the file does not belong to a store.
         kind: a kind of document, ``attachment`` or ``other``.
     """
 
@@ -37,29 +37,29 @@ class StoreFile:
 
     @property
     def misplaced(self) -> str:
-        """A line on why no reader looks for it here; empty where one does."""
+        """A line that says why the file is in the wrong place; empty if it is not."""
         if self.kind == "other":
-            return f"{self.path} is no file of a store"
+            return f"{self.path} does not belong to a store"
         there = self.path.parent.name == self.name[:2]
-        return "" if there else f"{self.path} lies in the wrong folder: it is looked for in {self.name[:2]}"
+        return "" if there else f"{self.path} is in the wrong folder: it belongs in {self.name[:2]}"
 
 
 class Layout:
-    """Where documents are and how they are called; their names are 64 hexadecimal digits, such as a SHA-256.
+    """The folders and names of documents. A document's name is 64 hexadecimal digits, such as a SHA-256.
 
-    A subclass says how files are called and what a document must be.
+    A subclass defines how files are named and what makes a document valid.
 
     Args:
-        path: the directory; made when something is first written.
+        path: the directory; made at the first write.
 
     Attributes:
-        kinds: kind of document → suffix of its file. Where a name has several, the first kind counts, and writing
-            one removes those of later kinds.
-        attachment: suffix of an attachment.
-        noted_as: a document's key under which size and SHA-256 of its attachment are; it sorts after ``checksum``.
-        others: names of further sealed files that are in the store's folder, for `check_store`.
-        noun: what messages call a document.
-        error: what is raised where the disk fails.
+        kinds: kind of document → suffix of its file. If a name has documents of several kinds, the first kind counts.
+            Writing one removes those of later kinds.
+        attachment: suffix of attachments.
+        noted_as: a document's key for size and SHA-256 of its attachment; it must sort after ``checksum``.
+        others: names of further sealed files in the store's folder, for `check_store`.
+        noun: the word for a document in messages.
+        error: the class to raise if reading or writing fails.
 
     Raises:
         NotADirectoryError: the path is a file.
@@ -80,29 +80,29 @@ class Layout:
         self._suffixes = [*self.kinds.values(), self.attachment]
 
     def parsed(self, data: bytes, name: str, kind: str) -> dict[str, Any]:
-        """The body of a document; to be overridden by what checks it.
+        """Parse a document and return its body. Override it to check the body.
 
         Raises:
             OutdatedError: it is of an earlier format.
-            ValueError: it is damaged, or the document of another name or kind.
+            ValueError: it is damaged, or has another name or kind.
         """
         return unseal(data)
 
     def kind_of(self, body: Mapping[str, Any]) -> str:
-        """The kind of a document; to be overridden where there are several."""
+        """The kind of a document. Override it if there are several."""
         return next(iter(self.kinds))
 
     def attachment_fault(self, body: Mapping[str, Any], path: Path) -> str:
-        """What does not fit between a document and the attachment at a path, beyond size and checksum; else empty.
+        """Say how a document and the attachment at a path contradict each other; empty if they do not.
 
-        To be overridden by a store that knows what is in an attachment.
+        Size and checksum are checked already. Override it to check an attachment's contents.
         """
         return ""
 
     def names(self) -> tuple[set[str], ...]:
-        """The names of the documents of every kind, without those that an earlier kind has.
+        """The names of documents by kind. A name with several kinds is listed under the first one.
 
-        No file is opened: what is damaged is found when it is read.
+        No file is opened; damage is found when a document is read.
         """
         found: dict[str, set[str]] = {suffix: set() for suffix in self.kinds.values()}
         try:
@@ -124,7 +124,7 @@ class Layout:
         return tuple(names)
 
     def files(self) -> Iterator[StoreFile]:
-        """Every file in the store's folders, in order; raises `error` where a folder cannot be read."""
+        """Every file in the store's folders, in order; raises `error` if a folder cannot be read."""
         kinds = {suffix: kind for kind, suffix in self.kinds.items()} | {self.attachment: "attachment"}
         try:
             for folder in sorted(self.path.iterdir()) if self.path.is_dir() else []:
@@ -138,7 +138,7 @@ class Layout:
             raise self.error(f"the store {self.path} cannot be read: {reason(failed)}") from None
 
     def path_of_attachment(self, name: str) -> Path:
-        """Where the attachment of a document is."""
+        """The path of a document's attachment."""
         return Path(self._place(name, self.attachment))
 
     def _place(self, name: str, suffix: str) -> str:

@@ -1,10 +1,10 @@
-"""Marks of work that was begun: they name what a process was working on when it died.
+"""Marks name the work that a process was doing when it died.
 
-A process holds one small file open and writes into it what it begins. The file is removed when the process ends in
-order. Writing takes microseconds: it is not flushed to the disk, since what a dying process wrote is not lost.
+A process keeps one small file open and writes there what it begins. The file is removed when the process exits
+normally. Writing takes microseconds: the file need not be flushed to the disk, because it survives the process.
 
-The file's name says whose it is: host, the number and the start of the process that it works for, then its own (they
-may be the same). So a mark is never taken for another's where a folder is shared or a number is used again.
+The file's name identifies the owner: host, id and start of the leading process, then of the process itself (they may
+be the same). So marks are not confused if several machines share a folder or the system reuses a process id.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _BEGUN, _OVER = b"+", b"-"
 
 
 class Mark:
-    """This process's mark, made when it first begins something.
+    """This process's mark. The file is made at the first `begin`.
 
     Args:
-        folder: where marks are kept.
-        leader: the number of the process that this one works for; None when it works for itself.
-        error: what is raised where the disk does not take the mark.
+        folder: the folder of marks.
+        leader: id of the leading process, for which this one works; None: this process itself.
+        error: the class to raise if the mark cannot be written.
     """
 
     def __init__(self, folder: Path, leader: int | None = None, error: type[Exception] = StoreError) -> None:
@@ -41,7 +41,7 @@ class Mark:
         self._file = -1
 
     def begin(self, work: Any) -> None:
-        """Note what is about to be worked on, a plain JSON value."""
+        """Note the work that begins now, as a plain JSON value."""
         text = _BEGUN + json.dumps(work).encode()
         try:
             if self._path is None:
@@ -55,9 +55,9 @@ class Mark:
             raise self._error(not_written(self._path or self._folder, failed)) from None
 
     def end(self) -> None:
-        """Note that it is over, whatever came of it."""
+        """Note that the work has ended, successfully or not."""
         if self._path is not None:
-            with suppress(OSError):  # then the mark says that it is not over
+            with suppress(OSError):  # the mark then still says that it is running
                 os.pwrite(self._file, _OVER, 0)
 
     def close(self) -> None:
@@ -70,14 +70,14 @@ class Mark:
 
 @dataclass(frozen=True)
 class LeftMark:
-    """The mark of a process that is gone.
+    """The mark of a process that has ended without removing it.
 
     Attributes:
         path: the file.
-        leader: the number of the process that it worked for.
-        leader_is_gone: whether that one is gone, too.
-        work: what it had begun last; None when it had begun nothing, or its mark cannot be read.
-        running: whether it was still working on it.
+        leader: id of the leading process.
+        leader_is_gone: whether the leading process has ended, too.
+        work: the work begun last; None if none was begun, or the mark cannot be read.
+        running: whether this work had not ended.
     """
 
     path: Path
@@ -93,7 +93,7 @@ class LeftMark:
 
 
 def left_marks(folder: Path) -> list[LeftMark]:
-    """The marks in a folder whose process, of this machine, is gone."""
+    """The marks in a folder whose processes, on this machine, have ended."""
     marks = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         host, *numbers = path.name.rsplit("-", 4)

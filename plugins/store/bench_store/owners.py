@@ -1,7 +1,7 @@
-"""The owner of a file that a running process keeps in a store: the machine, the process, and its start.
+"""The owner of a temporary file in a store: the machine, the process, and when the process started.
 
-The number of a process is not enough: another process may have got it since, a process of another machine that shares
-the store may have it, or the process may be a zombie, which its parent has not waited for yet.
+A process id alone is not enough: it may have been reused, it may be of another machine that shares the store, or the
+process may be a zombie, for which its parent has not waited yet.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ def here() -> str:
 
 
 def owner(process: int) -> str:
-    """A process of this machine as a part of a file's name: its number, and when it started in whole seconds."""
+    """A process of this machine as a part of a file's name: its id, and its start in whole seconds."""
     return f"{process}-{_start_of(process)}"
 
 
 def is_gone(process: str, start: str) -> bool:
-    """Whether the process of this machine that `owner` named is gone; a zombie is."""
+    """Whether the process that `owner` named, on this machine, has ended; zombies have."""
     return _start_of(int(process)) != start
 
 
 @cache
 def own_name(process: int) -> str:
-    """How what belongs to a process of this machine is called: machine and process; a fork has a name of its own."""
+    """The start of the names of a process's files: machine and process. A fork has another one."""
     return f"{here()}-{owner(process)}"
 
 
 def sweep(folder: Path) -> None:
-    """Remove what is in a folder under names (`own_name`, a hyphen, a number) of processes that are gone.
+    """Remove the files (`own_name`, a hyphen, a number) of ended processes from a folder.
 
-    What belongs to another machine is removed when it is a day old: nobody here knows whether it is still written to.
-    What cannot be removed stays.
+    Files of other machines are removed when they are a day old, because it is unknown here whether their processes
+    have ended. Files that cannot be removed are ignored.
     """
     with suppress(OSError):
         for file in folder.iterdir():
@@ -59,7 +59,7 @@ def _is_abandoned(temporary: Path) -> bool:
 
 
 def _start_of(process: int) -> str:
-    """When a process started, in whole seconds; empty when there is none, or it is a zombie."""
+    """The start of a process in whole seconds; empty if there is none, or it is a zombie."""
     import psutil
 
     try:

@@ -1,7 +1,7 @@
 """Sealed JSON: canonical text whose first key is a checksum over the rest.
 
-A file that was edited, cut short or mixed up is found before anything in it is read. Canonical JSON here is UTF-8, keys
-sorted, no white space, no NaN and no infinity.
+Edited, truncated or confused files are detected before their contents are used. Canonical JSON is UTF-8 with sorted
+keys, without white space, NaN and infinity.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def seal(body: Mapping[str, Any]) -> bytes:
         body: plain JSON values under at least one key; every key sorts after ``checksum``.
 
     Raises:
-        ValueError: a key sorts before, there is none, or a number is not finite.
-        TypeError: JSON has no form for a value.
+        ValueError: a key sorts before ``checksum``, there is no key, or a number is not finite.
+        TypeError: JSON cannot express a value.
     """
     if not body or min(body) <= _KEY:
         raise ValueError(f"a sealed body has keys, and all of them sort after {_KEY!r}")
@@ -39,7 +39,7 @@ def unseal(data: bytes) -> dict[str, Any]:
     """The body of a sealed file.
 
     Raises:
-        ValueError: it has no checksum, or is not what was sealed.
+        ValueError: it has no checksum, or was changed.
     """
     if not data.startswith(_HEAD) or data[_BODY - 2 : _BODY] != b'",':
         raise ValueError("it does not begin with a checksum")

@@ -1,9 +1,9 @@
-"""The store: a directory of sealed documents, one file each, and of their attachments.
+"""The store: a directory of sealed documents, one file each, and their attachments.
 
-A file is written under a temporary name in ``<store>/tmp``, flushed to the disk, and renamed; the document last, so a
-document that is there is complete. It holds size and SHA-256 of its attachment. Both are checked whenever a document is
-read, not when names are listed: what does not fit is not served, but named, and `Store.set_aside` moves it to
-``<store>/damaged``.
+A file is written under a temporary name in ``<store>/tmp``, flushed to the disk, and renamed. The document is renamed
+last, so an existing document is complete. It contains size and SHA-256 of its attachment. Both files are checked when a
+document is read, but not when names are listed. A damaged document is not returned but reported, and `Store.set_aside`
+moves it to ``<store>/damaged``.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from bench_store.sealed import seal, unseal
 __all__ = ["DAMAGED", "Store"]
 
 DAMAGED = "damaged"
-"""The folder of a store that damaged files are moved to."""
+"""The folder of a store for damaged files."""
 
 _SHOWN = 20
 _NEW = 5.0
-"""Seconds for which an attachment is so new that its document may be about to be written."""
+"""An attachment is new for this many seconds; its document may not have been written yet."""
 
 
 class Store(Layout):
-    """A directory of documents; a subclass says what they are, see `Layout`."""
+    """A directory of documents; a subclass defines them, see `Layout`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -46,10 +46,10 @@ class Store(Layout):
     # Reading
 
     def read(self, name: str, attachment: bool = True) -> dict[str, Any] | None:
-        """A document; None when there is none, or it is damaged or outdated.
+        """Read a document; None if it is missing, damaged or outdated.
 
-        A damaged one is remembered, see `warnings` and `set_aside`. Its attachment is checked, too, unless
-        ``attachment`` is false. Raises `error` where the disk does not give it.
+        The store remembers damaged ones, see `warnings` and `set_aside`. The attachment is checked, too, unless
+        ``attachment`` is false. Raises `error` if the file cannot be read.
         """
         for kind in self.kinds:
             try:
@@ -65,7 +65,7 @@ class Store(Layout):
         return None
 
     def _checked(self, name: str, kind: str, attachment: bool, tried_before: bool = False) -> dict[str, Any] | None:
-        """A document and its attachment, checked; another try where a writer may be between the two files."""
+        """Read and check a document and its attachment. It tries again if a process may be writing them right now."""
         place = self._place(name, self.kinds[kind])
         data = self._bytes(place)
         if data is None:
@@ -117,9 +117,9 @@ class Store(Layout):
         return ""
 
     def copy_of(self, name: str) -> tuple[bytes, bytes | None]:
-        """The bytes of a document's file and of its attachment (None where it has none), unchecked.
+        """The unchecked bytes of a document's file and of its attachment (None if it has none).
 
-        Raises `error` where the disk does not give them.
+        Raises `error` if they cannot be read.
         """
         suffixes = list(self.kinds.values())
         there = (suffix for suffix in suffixes if os.path.exists(self._place(name, suffix)))
@@ -136,7 +136,7 @@ class Store(Layout):
     # Damage
 
     def warnings(self) -> list[str]:
-        """A line for every damaged file that was read so far, and one for all outdated documents."""
+        """A line for every damaged file found so far, and one for all outdated documents."""
         lines = [f"{line}; it counts as missing" for line in self._damaged.values()]
         if len(lines) > _SHOWN:
             lines[_SHOWN:] = [f"… and {len(lines) - _SHOWN} more damaged {self.noun}s"]
@@ -147,20 +147,20 @@ class Store(Layout):
 
     @property
     def damage(self) -> list[str]:
-        """A line for every document that was read so far and is damaged, naming the file."""
+        """A line for every damaged document found so far, with the file's name."""
         return list(self._damaged.values())
 
     def mark_damaged(self, name: str, why: str) -> None:
-        """Count a document as damaged, for a reason that reading it does not find."""
+        """Mark a document as damaged, for a reason that reading it cannot detect."""
         self._damaged[name] = why
 
     @property
     def unreadable(self) -> set[str]:
-        """Names of the documents that were read so far and are damaged or outdated."""
+        """Names of the damaged or outdated documents found so far."""
         return self._damaged.keys() | self._outdated
 
     def set_aside(self) -> set[str]:
-        """Move the files of unreadable documents to ``damaged``; their names. Raises `error` where that fails."""
+        """Move the files of unreadable documents to ``damaged``; return their names. Raises `error` if that fails."""
         names = self.unreadable
         for name in sorted(names):
             for suffix in self._suffixes:
@@ -174,15 +174,15 @@ class Store(Layout):
     def put(
         self, name: str, body: Mapping[str, Any], attachment: bytes | memoryview | None = None, *, flush: bool = True
     ) -> None:
-        """Keep a document, and its attachment.
+        """Write a document and its attachment.
 
         Args:
-            name: the document's.
+            name: the document's name.
             body: plain JSON values; every key sorts after ``checksum``.
-            attachment: without one, the document keeps what it notes of the one that is there.
-            flush: whether to wait until the disk has them.
+            attachment: the attachment; None keeps the existing one, with its size and checksum.
+            flush: whether to wait until they are on the disk.
 
-        Raises `error` where they cannot be written; nothing incomplete is left in their place.
+        Raises `error` if they cannot be written. No incomplete file is left.
         """
         if attachment is not None:
             noted = {"bytes": len(attachment), "sha256": hashlib.sha256(attachment).hexdigest()}
@@ -190,15 +190,15 @@ class Store(Layout):
         self._write(name, self.kind_of(body), seal(body), attachment, flush=flush)
 
     def add(self, name: str, document: bytes, attachment: bytes | None) -> dict[str, Any]:
-        """Keep a document of another store, byte for byte; its body.
+        """Write a document of another store, byte for byte; return its body.
 
         Args:
-            name: the document's.
+            name: the document's name.
             document: the bytes of its file.
-            attachment: the bytes of its attachment, where it has one.
+            attachment: the bytes of its attachment, or None.
 
         Raises:
-            ValueError: they are damaged; nothing is written. `error` where they cannot be written.
+            ValueError: they are damaged; nothing is written. `error` if they cannot be written.
         """
         kind = self.kind_of(unseal(document))
         body = self.parsed(document, name, kind)
@@ -212,7 +212,7 @@ class Store(Layout):
         return body
 
     def take(self, name: str) -> tuple[bytes, bytes | None]:
-        """As `copy_of`; the files are removed."""
+        """As `copy_of`, but remove the files."""
         copied = self.copy_of(name)
         for suffix in self._suffixes:
             with suppress(OSError):
@@ -222,7 +222,7 @@ class Store(Layout):
     def _write(
         self, name: str, kind: str, document: bytes, attachment: bytes | memoryview | None, *, flush: bool = True
     ) -> None:
-        """Write a document's files; the last is what says that the other belongs to it."""
+        """Write a document's files. The document, which refers to the attachment, is the last one."""
         suffix = self.kinds[kind]
         contents = ([] if attachment is None else [(self.attachment, attachment)]) + [(suffix, document)]
         files = [File(self._place(name, suffix), data, self._temporary()) for suffix, data in contents]
@@ -241,5 +241,5 @@ class Store(Layout):
         return f"{self._root}/tmp/{own_name(os.getpid())}-{self._count}"
 
     def sweep(self) -> None:
-        """Remove temporary files whose process is gone; those that cannot be removed stay."""
+        """Remove temporary files of ended processes. Files that cannot be removed are ignored."""
         sweep(self.path / "tmp")

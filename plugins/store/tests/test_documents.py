@@ -1,4 +1,4 @@
-"""Documents and attachments as they are kept: what goes in comes out, and what was damaged does not."""
+"""Documents and attachments: they are read as they were written, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FullError(Exception):
 
 
 class Store(bench_store.Store):
-    """Results and failures; the first counts. A document with ``format`` 1 is outdated."""
+    """A store of results and failures; results take precedence. A document with ``format`` 1 is outdated."""
 
     kinds: ClassVar[Mapping[str, str]] = {"done": ".json", "failed": ".failed.json"}
     error = FullError
@@ -66,7 +66,7 @@ bodies = st.dictionaries(TEXT.map(lambda key: f"k{key}"), values, min_size=1, ma
 
 
 @given(bodies)
-def test_what_is_sealed_is_unsealed(body: dict[str, Any]) -> None:
+def test_unseal_is_the_inverse_of_seal(body: dict[str, Any]) -> None:
     assert unseal(seal(body)) == body
     assert seal(dict(reversed(body.items()))) == seal(body)
 
@@ -100,7 +100,7 @@ def test_a_store_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert again.warnings() == []
 
 
-def test_a_document_of_the_first_kind_takes_the_place_of_others(tmp_path: Path) -> None:
+def test_a_document_of_the_first_kind_replaces_others(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put(NAME, body_of(0, failure="why"))
     store.put(NAME, body_of(0))
@@ -111,7 +111,7 @@ def test_a_document_of_the_first_kind_takes_the_place_of_others(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("attachment", [None, ATTACHMENT])
-def test_a_file_is_complete_and_on_the_disk_before_it_has_its_name(
+def test_a_file_is_complete_and_flushed_before_it_is_renamed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attachment: bytes | None
 ) -> None:
     flushed: dict[int, int] = {}
@@ -138,7 +138,7 @@ def test_a_file_is_complete_and_on_the_disk_before_it_has_its_name(
     assert there == {inode for _, inode in named} == set(flushed)
 
 
-def test_what_can_be_made_again_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_does_not_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda descriptor: pytest.fail("it waits"))
     Store(tmp_path).put(NAME, body_of(0), flush=False)
     assert Store(tmp_path).read(NAME) is not None
@@ -172,7 +172,7 @@ def test_a_reader_never_sees_a_part_of_a_document(tmp_path: Path) -> None:
     assert seen == {100_000, 100_001}
 
 
-def test_a_writer_that_is_killed_leaves_no_part_of_a_document(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_no_part_of_a_document(tmp_path: Path) -> None:
     for number, delay in enumerate((0.0, 0.003, 0.01, 0.02)):
         writer = os.fork()
         if not writer:
@@ -198,7 +198,7 @@ def test_a_writer_that_is_killed_leaves_no_part_of_a_document(tmp_path: Path) ->
 
 
 def killed_in_writing(store: Path, **names: str) -> int:
-    """Start a process that is killed before it renames what it wrote; its number, as it stays a zombie."""
+    """Start a process that is killed before it renames its files; return its process id (it stays a zombie)."""
     writer = os.fork()
     if not writer:
         os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
@@ -219,7 +219,7 @@ def left(store: Path) -> int:
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="a zombie can be kept where waitid is")
-def test_what_a_killed_writer_left_is_swept_before_its_parent_has_waited_for_it(tmp_path: Path) -> None:
+def test_files_of_a_killed_writer_are_swept_before_its_parent_has_waited_for_it(tmp_path: Path) -> None:
     zombie = killed_in_writing(tmp_path)
     try:
         assert psutil.Process(zombie).status() == psutil.STATUS_ZOMBIE
@@ -230,13 +230,13 @@ def test_what_a_killed_writer_left_is_swept_before_its_parent_has_waited_for_it(
         os.waitpid(zombie, 0)
 
 
-def test_what_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_are_being_written_are_not_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def replace(source: str, target: str) -> None:
         Store(tmp_path).sweep()
         seen.append(os.path.exists(source))
-        # A process that started later and has the number of the one that wrote this.
+        # A process that started later and got the id of the writer.
         with monkeypatch.context() as later:
             later.setattr(psutil.Process, "create_time", lambda self: time.time() + 100.0)
             Store(tmp_path).sweep()
@@ -248,7 +248,7 @@ def test_what_is_being_written_is_not_swept(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="a zombie can be kept where waitid is")
-def test_what_another_machine_is_writing_is_swept_when_it_is_a_day_old(tmp_path: Path) -> None:
+def test_temporary_files_of_another_machine_are_swept_when_they_are_a_day_old(tmp_path: Path) -> None:
     os.waitpid(killed_in_writing(tmp_path, host="another-machine"), 0)
     Store(tmp_path).sweep()
     assert left(tmp_path) == 1
@@ -295,7 +295,7 @@ def document(store: Path, number: int = 0) -> Path:
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_what_is_damaged_is_not_served_but_named_and_set_aside(filled: Path, how: str) -> None:
+def test_a_damaged_document_is_not_returned_but_named_and_set_aside(filled: Path, how: str) -> None:
     path = document(filled)
     DAMAGES[how](path)
     store = Store(filled)
@@ -342,7 +342,7 @@ def test_a_check_finds_misplaced_files_and_orphaned_attachments(filled: Path) ->
     assert not any(path.exists() for path in (moved, stray, orphan))
 
 
-def test_what_does_not_fit_an_attachment_is_damage(filled: Path) -> None:
+def test_a_contradiction_to_an_attachment_is_damage(filled: Path) -> None:
     class Checked(Store):
         def attachment_fault(self, body: Mapping[str, Any], path: Path) -> str:
             return "does not fit" if body["name"] == NAME else ""
@@ -352,7 +352,7 @@ def test_what_does_not_fit_an_attachment_is_damage(filled: Path) -> None:
     assert found.sound == {"done": 1, "failed": 1}
 
 
-def test_a_check_reads_other_sealed_files_and_sums_up_what_it_found(filled: Path) -> None:
+def test_a_check_reads_other_sealed_files_and_summarises_its_findings(filled: Path) -> None:
     class Indexed(Store):
         others = ("index.json", "missing.json")
 
@@ -367,7 +367,7 @@ def test_a_check_reads_other_sealed_files_and_sums_up_what_it_found(filled: Path
     assert not (filled / "index.json").exists()
 
 
-def test_outdated_documents_are_said_in_one_line(filled: Path) -> None:
+def test_outdated_documents_are_reported_in_one_line(filled: Path) -> None:
     for number in (0, 1):
         document(filled, number).write_bytes(seal(body_of(number, format=1)))
     store = Store(filled)
@@ -425,7 +425,7 @@ def test_a_store_that_cannot_be_written_raises_its_own_error_in_one_line(tmp_pat
         Store(tmp_path).put(NAME, body_of(0))
 
 
-def test_a_store_that_is_no_directory_is_refused(tmp_path: Path) -> None:
+def test_a_store_that_is_not_a_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(NotADirectoryError):
         Store(tmp_path / "file")

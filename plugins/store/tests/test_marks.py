@@ -1,4 +1,4 @@
-"""Marks of what a process was working on: read when it is gone."""
+"""Marks: the work of processes that have died."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_mark_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_process_that_has_the_number_of_a_dead_one_is_another(
+def test_a_process_with_the_id_of_a_dead_one_is_another_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = Mark(tmp_path)
@@ -67,7 +67,7 @@ def test_a_mark_that_cannot_be_read_says_nothing(tmp_path: Path, content: bytes)
     assert (mark.work, mark.running) == (None, False)
 
 
-def test_a_pipe_that_is_called_like_a_mark_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_with_the_name_of_a_mark_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / f"{here()}-4194304-1-4194304-1")
     before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail("it waits for a writer"))
     signal.alarm(20)
@@ -81,7 +81,7 @@ def test_a_pipe_that_is_called_like_a_mark_is_not_waited_for(tmp_path: Path) -> 
     assert not list(tmp_path.iterdir())
 
 
-def test_other_files_are_no_marks(tmp_path: Path) -> None:
+def test_other_files_are_not_marks(tmp_path: Path) -> None:
     for name in ("notes", f"{here()}-1-2-3", "another-machine-1-2-3-4"):
         (tmp_path / name).write_text("+1")
     assert left_marks(tmp_path) == []

@@ -1,4 +1,4 @@
-"""Whole stores, checked and repaired by ``bench doctor``."""
+"""Complete stores, checked and repaired by ``bench doctor``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["done", "store"]
 
 
 def checked(*arguments: object, expect: int = 0) -> Result:
-    """``bench doctor``, of it what it does about the store: loading all plugins takes a second."""
+    """The part of ``bench doctor`` that checks the store, because loading all plugins takes a second."""
     done = CliRunner().invoke(doctor, [str(argument) for argument in arguments])
     assert done.exit_code == expect, done.output
     return done
@@ -53,7 +53,7 @@ def test_bench_doctor_checks_the_store(store: Path) -> None:
     assert not record.exists()
 
 
-def test_a_sound_store_is_said_to_be_so_and_left_alone(store: Path) -> None:
+def test_a_sound_store_is_reported_as_such_and_not_changed(store: Path) -> None:
     before = every_file(store)
     said = checked("--store", store, "--repair")
     assert "6 done, 3 failed, 0 damaged" in said.output
@@ -61,7 +61,7 @@ def test_a_sound_store_is_said_to_be_so_and_left_alone(store: Path) -> None:
 
 
 @pytest.mark.parametrize("how", DAMAGES)
-def test_what_is_damaged_is_named_and_set_aside_when_asked(store: Path, how: str) -> None:
+def test_damaged_files_are_named_and_moved_aside_on_request(store: Path, how: str) -> None:
     record = of_done(store)[2]
     DAMAGES[how](record)
     for _ in range(2):
@@ -77,7 +77,7 @@ def test_what_is_damaged_is_named_and_set_aside_when_asked(store: Path, how: str
 
 
 @pytest.mark.parametrize("how", ["wrong folder", "no name", "data sets", "failure", "too few decisions"])
-def test_other_damage_than_of_a_record_is_found_too(store: Path, how: str) -> None:
+def test_damage_of_other_files_is_found_too(store: Path, how: str) -> None:
     record = of_done(store)[0]
     if how == "wrong folder":
         other = store / ("00" if record.parent.name != "00" else "01")
@@ -92,7 +92,7 @@ def test_other_damage_than_of_a_record_is_found_too(store: Path, how: str) -> No
     elif how == "failure":
         record = next(store.glob("??/*.failed.json"))
         record.write_text("{}")
-    else:  # the checksum fits, what it is of does not
+    else:  # the checksum is valid, but the contents are of something else
         import hashlib
 
         import pyarrow.parquet as pq
@@ -109,7 +109,7 @@ def test_other_damage_than_of_a_record_is_found_too(store: Path, how: str) -> No
     assert "0 damaged" in checked("--store", store).output
 
 
-def test_decisions_without_a_record_are_no_damage_and_are_cleared_away_when_they_are_old(store: Path) -> None:
+def test_decisions_without_a_record_are_not_damage_and_are_removed_when_old(store: Path) -> None:
     old, new = of_done(store)[:2]
     for record in (old, new):
         record.unlink()
@@ -122,7 +122,7 @@ def test_decisions_without_a_record_are_no_damage_and_are_cleared_away_when_they
     assert new.with_suffix(".parquet").exists()  # its record may be about to be written
 
 
-def test_a_repaired_store_is_filled_up_by_the_next_run(store: Path, done: Path, tmp_path: Path) -> None:
+def test_the_next_run_completes_a_repaired_store(store: Path, done: Path, tmp_path: Path) -> None:
     for record in of_done(store)[:3]:
         record.write_bytes(record.read_bytes()[:-9])
     checked("--store", store, "--repair")

@@ -1,4 +1,4 @@
-"""Records that a test makes up instead of running trials: a suite of any names, with any numbers."""
+"""Synthetic records for tests that run no trials: a suite with any names, and records with any numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def suite_of(
     description: str = "",
 ) -> Suite:
     """A suite with these names; nothing in it is ever loaded or fitted."""
-    lines = [f"metrics = {json.dumps(list(metrics))}", "[suite]", 'name = "told"', f"title = {toml(title)}"]
+    lines = [f"metrics = {json.dumps(list(metrics))}", "[suite]", 'name = "synthetic"', f"title = {toml(title)}"]
     lines += [f"description = {toml(description)}", "[protocol]", f"seeds = {seeds}", 'select = "first"']
     lines += [f"threshold = {threshold}"] if threshold is not None else []
     for name in datasets:
@@ -46,7 +46,7 @@ def suite_of(
     for name in methods:
         lines += ["[[methods]]", 'use = "slopes"', f"name = {toml(name)}"]
     registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)
-    return parse_suite("\n".join([*lines, more]), "suites/told.toml", registry)
+    return parse_suite("\n".join([*lines, more]), "suites/synthetic.toml", registry)
 
 
 def record_of(
@@ -63,7 +63,7 @@ def record_of(
     date: str = "2026-01-01",
     version: int = 1,
 ) -> dict[str, Any]:
-    """A stored record; failed when there are no numbers."""
+    """A stored record; a failed one if there are no numbers."""
     identity = {
         "contract": 1,
         "costs": {"parameters": {}, "use": "uniform", "version": 1},
@@ -127,7 +127,7 @@ def records_of(values: Values, **more: Any) -> Records:
 def stored(values: Values, **more: Any) -> list[dict[str, Any]]:
     """The records of a table of numbers by seed."""
     return [
-        record_of(dataset, method, seed, {name: told[name][seed] for name in told}, **more)
-        for (dataset, method), told in values.items()
-        for seed in range(len(next(iter(told.values()))))
+        record_of(dataset, method, seed, {name: numbers[name][seed] for name in numbers}, **more)
+        for (dataset, method), numbers in values.items()
+        for seed in range(len(next(iter(numbers.values()))))
     ]

@@ -146,9 +146,11 @@ def copy_tree(root: Path, to: Path) -> None:
     else:
         files = sorted(path for path in root.rglob("*") if "__pycache__" not in path.parts)
     for path in files:
-        if path.is_file():
-            target = to / path.relative_to(root)
-            target.parent.mkdir(parents=True, exist_ok=True)
+        target = to / path.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            target.symlink_to(os.readlink(path))
+        elif path.is_file():
             target.write_bytes(path.read_bytes())
             target.chmod(path.stat().st_mode)
 

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from bench_aaco.kernels import best_sets
 from bench_aaco.oracle import draw_candidates, fit_oracle, lambda_grid, units_of
 from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
@@ -125,6 +126,15 @@ def test_greedy_cmi_looks_at_single_features_only():
     assert oracle.candidates.member.sum(axis=1).tolist() == [1] * 5
     with pytest.raises(ValueError, match="subsets"):
         GreedyCMI(subsets=1)
+
+
+@pytest.mark.parametrize(("lambda_", "expected"), [(0.6, 0), (0.7, -1)])
+def test_a_set_pays_the_price_of_a_group_once(lambda_, expected):
+    losses, member = np.array([[1.0, 0.2]]), np.ones((1, 2), dtype=bool)
+    own, group, group_price = np.array([0.1, 0.1]), np.zeros(2, dtype=np.int64), np.array([1.0])
+    best = np.empty(1, dtype=np.int64)
+    best_sets(losses, np.zeros((1, 2), dtype=bool), member, own, group, group_price, lambda_, best)
+    assert best.tolist() == [expected]  # the set saves 0.8 and costs 1.2
 
 
 def test_features_of_a_group_without_own_prices_are_one_unit():

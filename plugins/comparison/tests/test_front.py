@@ -174,7 +174,7 @@ def test_the_front_page_recommends_what_loses_least_and_fits_it() -> None:
     assert [cell.strip() for cell in at_100.split("|")][2:5] == ["**slow**", "100 % [100, 100]", "0.0 % [0.0, 0.0]"]
     assert "bench fit table.csv --target COLUMN --prices prices.toml --method slopes --budget BUDGET" in page
     assert "To fit quick, recommended at 10 % of the price" in page
-    assert "(told/answer.svg)" in page
+    assert "(synthetic/answer.svg)" in page
 
 
 def test_of_the_practically_equal_the_fastest_and_the_simplest_are_named() -> None:

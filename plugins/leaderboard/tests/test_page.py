@@ -263,7 +263,7 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
     suite, records = made()
     text = page(suite, records)
     said = section(text, "## Provenance")
-    for fact in ("bench run suites/told.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
+    for fact in ("bench run suites/synthetic.toml", "a processor", "2026-01-01", "1\\.0 abc", "numpy", "SHA-256"):
         assert fact in said
     for name, brought in plugins_in_judge(suite).items():
         assert f"{name} ({', '.join(brought)})" in said
@@ -302,14 +302,14 @@ def test_the_results_hold_every_method_on_every_data_set_and_the_front_page_ever
     (tmp_path / "other").mkdir()
     said = unseal(describe(Analysed(suite, records), {}))
     (tmp_path / "other" / "suite.json").write_bytes(seal({**said, "name": "other"}))
-    found = read_descriptions(tmp_path, {tmp_path / "told" / "suite.json": seal(said)}, suite.registry)
-    assert [one["name"] for one in found] == ["other", "told"]
+    found = read_descriptions(tmp_path, {tmp_path / "synthetic" / "suite.json": seal(said)}, suite.registry)
+    assert [one["name"] for one in found] == ["other", "synthetic"]
     rows = list(csv.DictReader(io.StringIO(render_results(found))))
     assert len(rows) == 2 * 2 * len(METHODS) * len(suite.metrics)
-    for name in ("told", "other"):
+    for name in ("synthetic", "other"):
         assert {row["method"] for row in rows if row["suite"] == name and row["dataset"] == "D1"} == set(METHODS)
     assert render_results(found) == render_results(found[::-1])
-    assert "[A \\| title](told.md)" in render_front(found, suite.registry)
+    assert "[A \\| title](synthetic.md)" in render_front(found, suite.registry)
 
 
 def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers() -> None:

@@ -97,6 +97,16 @@ def test_every_process_starts_in_an_empty_folder_and_sees_no_other_process(serve
         process.end()
 
 
+def test_a_copy_does_not_find_the_files_of_an_earlier_copy(server: tuple[Server, str]) -> None:
+    process = server[0].start(TARGET, {"a": 1})
+    process.import_target(60)
+    for _ in range(2):
+        copy = process.fork()
+        assert copy.call("count", seconds=60)[0]["files"] == []  # it leaves a file
+        copy.end()
+    process.end()
+
+
 def test_bytes_passed_between_processes_are_read_only(server: tuple[Server, str]) -> None:
     first = started(server)
     blob = first.call_bytes("dumps", {"times": 1000}, seconds=60)

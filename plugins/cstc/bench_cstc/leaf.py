@@ -37,8 +37,7 @@ class Leaf:
         v: float64 (groups,): λ p^k c_r.
         const: float64 (groups,): squared weights of each group at other nodes of the path.
         penalty: groups of columns.
-        scale: float64 (m,), from `scale_of`: weights below 1e-4 of it are 0; columns with an infinite scale are left
-            out.
+        scale: float64 (m,), from `scale_of`: weights below 1e-4 of it are 0; columns of infinite scale are left out.
         intercept: whether b is free (otherwise 0).
         allowed: int64: the columns that may have weight; all if None.
     """

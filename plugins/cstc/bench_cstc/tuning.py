@@ -78,8 +78,7 @@ def fine_tuned_until_worse(
         criterion: criterion of their predictions; lower is better.
 
     Returns:
-        float64 (nodes, columns), float64 (nodes,), and the number of steps: 0 means no fine-tuning, −1 complete
-        fine-tuning.
+        float64 (nodes, columns), float64 (nodes,), and the number of steps: 0 means no fine-tuning, −1 all of it.
     """
     end = fine_tuned(descent, state, rows)
     if rows == "off" or not len(X):

@@ -44,8 +44,7 @@ class AndOrCascade(Method):
         temperature: τ > 0 of the smoothed minimum, in units of the margin.
         max_iter: maximum number of gradient steps after each addition of a stage, at least 1; the diagnostics report
             fits that have not converged.
-        tol: the descent ends at a step that changes the objective by less than this share of its initial value; above
-            0.
+        tol: the descent ends at a step that changes the objective by less than this share (above 0) of its start.
         include_empty_policy: whether the family contains the policy that reads nothing.
 
     Source: Dundar & Bi, Joint optimization of cascaded classifiers for computer aided detection, CVPR 2007, as
@@ -86,8 +85,7 @@ class AndOrCascade(Method):
         """One policy per λ; the best on validation comes first.
 
         Raises:
-            ValueError: features have missing values with ``linear`` (the message names them), or grades are not
-                numbers.
+            ValueError: ``linear`` features have missing values (the message names them), or grades are no numbers.
         """
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import Boosting, price_of_evaluation

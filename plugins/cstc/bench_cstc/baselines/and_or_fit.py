@@ -76,8 +76,7 @@ def price_limits(prices: Floats, limits: Sequence[float], stages: int) -> Floats
 
     Args:
         prices: float64 (features,).
-        limits: the requested limits; if empty, the distinct prices are divided into ``stages`` ranges as evenly as
-            possible.
+        limits: the requested limits; if empty, ``stages`` ranges divide the distinct prices as evenly as possible.
         stages: maximum number of stages if ``limits`` is empty.
     """
     if len(limits):

@@ -44,8 +44,7 @@ class EarlyExit(Method):
         exits: number of sentinels m, at least 1, at most the number of trees.
         k: number of documents shown per query, at least 1.
         against: ``training`` or ``query``, see above.
-        removed: rank of a document that left: ``below``: behind all that left later; ``as-scored``: by its score at the
-            exit.
+        removed: rank of a document that left: ``below``: behind all that left later; ``as-scored``: by its last score.
         prefixes: numbers of iterations after which scoring ends; ``geometric``, ``all``, or numbers from 1.
         include_empty_policy: whether the family contains the policy that reads nothing.
 

@@ -34,13 +34,11 @@ class Stagewise(Method):
         n_estimators: boosting iterations, at least 1; LightGBM stops earlier if no node can be split.
         max_depth: maximum number of splits on a path of a tree, 1 to 12.
         learning_rate: above 0.
-        evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's price of an
-            evaluation.
+        evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's price.
         positive_weight: weight of rows of the positive class (of every class against the rest; of grades above 0 in a
             ranking), above 0; ``balanced`` gives both classes the same total weight.
         prefixes: numbers of iterations to keep as policies; ``geometric`` is 1, 2, 4, … and all; ``all`` is each.
-        include_empty_policy: whether the family contains the policy that reads nothing; it always does if there is no
-            other.
+        include_empty_policy: whether the family contains the policy that reads nothing; always if there is no other.
 
     Source: Friedman, Greedy function approximation, Annals of Statistics 2001; CSTC §5, §6.2.
     """

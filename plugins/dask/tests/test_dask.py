@@ -142,7 +142,7 @@ def test_a_trial_that_crashes_or_exceeds_a_limit_does_not_affect_others(bench: B
     assert all(process.is_running() for name in ("one", "two") for process in two_workers.processes_of(name)[:1])
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(("how", "kind"), [("children, then dies", "killed"), ("children, then hangs", "time")])
 def test_processes_started_by_a_trial_end_with_its_process(
     bench: Bench, two_workers: Any, tmp_path: Path, how: str, kind: str
@@ -163,7 +163,7 @@ def _is_asleep(process: int) -> bool:
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_methods_do_not_run_in_the_workers_own_process(bench: Bench, two_workers: Any) -> None:
     run = start(bench, bench.suite(ONE + slow(600)), "--scheduler", two_workers.address)
     try:
@@ -191,7 +191,7 @@ def bench_register_metrics(register):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_workers_process_imports_no_methods_plugin(bench: Bench, two_workers: Any, tmp_path: Path) -> None:
     install(two_workers.plugins, "watch_plugin", WATCH, "watch")
     suite = bench.suite(ONE + SLOPES)

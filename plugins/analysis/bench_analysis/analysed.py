@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from bench_records import Records, select
+from bench_records import Once, Records, select
 
 from bench_analysis.cells import Cells
 from bench_analysis.tables import Grid, grids
@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Analysed"]
 
-T = TypeVar("T")
-
 
 @dataclass
-class Analysed:
+class Analysed(Once):
     """A suite's records with what is computed of them once.
 
     Attributes:
@@ -32,7 +30,6 @@ class Analysed:
     suite: Suite
     records: Records
     verified: Mapping[str, str] = field(default_factory=dict)
-    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def cells(self) -> Cells:
@@ -43,10 +40,3 @@ class Analysed:
     def tables(self) -> list[Grid]:
         """Every data set's table."""
         return grids(self.records, self.suite, self.cells)
-
-    def once(self, name: str, compute: Callable[[Analysed], T]) -> T:
-        """What a function gives of these records; it is computed at the first call with this name."""
-        if name not in self._kept:
-            self._kept[name] = compute(self)
-        kept: T = self._kept[name]
-        return kept

@@ -153,7 +153,7 @@ def answers_of(
 
     Args:
         records: the suite's records.
-        cell: done policies, from `bench_analysis.curves.cells_of`.
+        cell: done policies, from `bench_analysis.points.cells_of`.
         methods: names, in order.
         quality: what is wanted.
         budgets: ascending.

@@ -12,6 +12,7 @@ from .files import distinct as distinct
 from .files import write_files as write_files
 from .losses import find_losses as find_losses
 from .losses import outdated as outdated
+from .once import Once as Once
 from .published_form import published_form as published_form
 from .published_form import shown_names as shown_names
 from .records import KEY as KEY

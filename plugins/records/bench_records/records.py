@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench_core import Metric, canonical_json
 from bench_core.records import Store, stored_records
 from bench_core.suites import Plan, Planned
+from bench_records.once import Once
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
-
-T = TypeVar("T")
 
 KEY = ["dataset", "costs", "method", "seed"]
 """The columns that identify a row of a table before selection: the trials of a grid share them."""
@@ -50,7 +49,7 @@ _TRIAL_FIELDS = (
 
 
 @dataclass
-class Records:
+class Records(Once):
     """The records of a suite.
 
     Attributes:
@@ -66,14 +65,6 @@ class Records:
     infos: dict[str, dict[str, Any]]
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
-    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def once(self, name: str, compute: Callable[[Records], T]) -> T:
-        """What a function gives of these records; it is computed at the first call with this name."""
-        if name not in self._kept:
-            self._kept[name] = compute(self)
-        kept: T = self._kept[name]
-        return kept
 
     def same_results(self, other: Records) -> bool:
         """Whether the trials' information was taken from ``other``, all of it, and the tables are equal.

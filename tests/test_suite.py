@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
-from support.bench import ROOT, Bench
+from support.bench import ROOT, SMALL, Bench
 from support.publishing import PUBLISHING
 
 from bench_core.contract.errors import RequestError
@@ -23,20 +23,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.suite import Suite, load_suite, parse_suite, suite_of
 
-GOOD = """
-[suite]
-name = "s"
-
-[protocol]
-seeds = 2
-threshold = 0.7
-
-[[datasets]]
-use = "blobs"
-
-[[methods]]
-use = "slopes"
-"""
+GOOD = f'\n[suite]\nname = "s"\n{SMALL}'
 
 
 REGISTRY = load_registry([*PUBLISHING, ("tiny", tiny_plugin)], entry_points=False)

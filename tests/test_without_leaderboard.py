@@ -6,20 +6,13 @@ import json
 
 import pytest
 from bench_records import export_files
-from support.bench import Bench, contents
+from support.bench import SMALL, Bench, contents
 
-SUITE = """
-[protocol]
-seeds = 2
-threshold = 0.7
-[[datasets]]
-use = "blobs"
-[[methods]]
-use = "slopes"
+SUITE = f"""{SMALL}
 [[methods]]
 use = "slopes"
 name = "noisy"
-parameters = { noise = 0.5 }
+parameters = {{ noise = 0.5 }}
 """
 
 SECTIONS = """

@@ -22,6 +22,19 @@ import psutil
 
 ROOT = Path(__file__).parents[2]
 
+SMALL = """
+[protocol]
+seeds = 2
+threshold = 0.7
+
+[[datasets]]
+use = "blobs"
+
+[[methods]]
+use = "slopes"
+"""
+"""A suite of one data set and one method of `support.tiny_plugin`."""
+
 
 def scripts() -> Path:
     """The folder of the ``bench`` command that belongs to the running interpreter, whatever the PATH says."""

@@ -13,32 +13,20 @@ from bench_analysis.analysed import Analysed
 from bench_leaderboard.publish import check
 from bench_leaderboard.render.figure_inputs import FIGURES, inputs_of
 from bench_leaderboard.render.page_figures import figures_of
-from support.bench import Bench
+from support.bench import SMALL, Bench
 from support.families import METHODS, synthetic_records, synthetic_suite
 from support.sessions import Place
-
-SUITE = """
-[protocol]
-seeds = 2
-threshold = 0.7
-
-[[datasets]]
-use = "blobs"
-
-[[methods]]
-use = "slopes"
-"""
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = Place(tmp_path_factory.mktemp("published"))
-    assert place.run(SUITE).exit_code == 0
+    assert place.run(SMALL).exit_code == 0
     return place
 
 
 def wrong(place: Place, draw: bool = False) -> list[str]:
-    return [Path(line.split(" is ")[0]).name for line in check(place.session(SUITE), private=True, draw=draw)]
+    return [Path(line.split(" is ")[0]).name for line in check(place.session(SMALL), private=True, draw=draw)]
 
 
 def test_every_kind_of_figure_has_inputs_and_each_number_counts() -> None:
@@ -86,7 +74,7 @@ def test_a_figure_or_hash_that_was_edited_is_found(place: Place) -> None:
 
 
 def test_a_check_does_not_load_what_draws(bench: Bench) -> None:
-    made = bench.suite(SUITE)
+    made = bench.suite(SMALL)
     bench("run", made)
     code = (
         "import sys\nfrom bench_core.cli.main import main\n"

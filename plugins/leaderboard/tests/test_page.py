@@ -26,7 +26,7 @@ from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
-from support.bench import Bench
+from support.bench import SMALL, Bench
 from support.synthetic import METRICS, Values, labelled, record_of, records_of, stored, suite_of
 
 from bench_core.plugins.manager import load_registry
@@ -319,19 +319,6 @@ def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers()
     idle = [row for row in rows if row["dataset"] == "D2"]
     assert [row["method"] for row in idle] == sorted(METHODS)
     assert {(row["metric"], row["mean"], row["done"]) for row in idle} == {("", "", "0")}
-
-
-SMALL = """
-[protocol]
-seeds = 2
-threshold = 0.7
-
-[[datasets]]
-use = "blobs"
-
-[[methods]]
-use = "slopes"
-"""
 
 
 def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(bench: Bench) -> None:

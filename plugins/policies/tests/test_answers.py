@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,42 +16,18 @@ import pytest
 from bench_policies import BudgetedClassifier, FittedPolicy, Goal, Setup, explain, fit_policy, load_policy, save_policy
 from bench_policies.answering import Answering
 from bench_policies.card import card
-from click.testing import CliRunner, Result
+from support.patients import PRICES, bench, write_files
 
 from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows
-from bench_core.cli.main import main
 
-TOML = """
-[prices]
-age = 0
-smoker = 1
-glucose = 5
-insulin = 5
-scan = 40
-[groups]
-blood = ["glucose", "insulin"]
-[group_prices]
-blood = 3
-"""
-PRICES = tomllib.loads(TOML)
 FULL = 54.0
 MISSED = {"sick": {"healthy": 500.0}, "healthy": {"sick": 20.0}}
-
-
-def bench(*words: str) -> Result:
-    """A ``bench`` command in this process."""
-    return CliRunner().invoke(main, words)
 
 
 @pytest.fixture
 def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The arguments of ``bench fit`` for a table and its prices."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BUDGETBENCH_ISOLATION", "none")
-    table.to_csv("t.csv", index=False)
-    Path("p.toml").write_text(TOML, encoding="utf-8")
-    Path("e.toml").write_text("[error_costs.sick]\nhealthy = 500\n[error_costs.healthy]\nsick = 20\n")
-    return ["t.csv", "--target", "outcome", "--prices", "p.toml"]
+    return write_files(table, tmp_path, monkeypatch)
 
 
 # Budgets

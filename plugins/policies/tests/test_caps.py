@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import BudgetedClassifier, Goal, fit_policy, load_policy, save_policy
-
-PRICES = {"a": 4, "b": 3, "c": 2, "d": 1}
+from support.patients import SUM_PRICES as PRICES
+from support.patients import make_sum_table
 
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    rng = np.random.default_rng(4)
-    table = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
-    return table.assign(y=np.where(table.sum(axis=1) + rng.normal(0, 0.3, 300) > 0, "yes", "no"))
+    return make_sum_table()
 
 
 def test_no_row_costs_more_than_the_cap_in_tables_sessions_and_after_loading(

@@ -16,18 +16,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-PRICES = {"free": 0, "dear": 10, "dearer": 30}
+from support.patients import CHEAP_PRICES as PRICES
+from support.patients import make_cheap_table
 
 
 @pytest.fixture(scope="module")
 def cheap_is_enough() -> pd.DataFrame:
-    """A table whose free feature gives the class of all but a few rows; the others are noise."""
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["free", "dear", "dearer"])
-    frame["free"] = np.sign(frame.free) * (2.0 + 0.3 * frame.free.abs())
-    frame["y"] = np.where((frame.free > 0) ^ (rng.random(240) < 0.02), "yes", "no")
-    return frame
+    return make_cheap_table()
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9), st.sampled_from([" %", ""]))

@@ -11,27 +11,13 @@ import pandas as pd
 import pytest
 from bench_policies import Goal
 from bench_recommend import recommend
-from click.testing import CliRunner, Result
-from support.patients import PRICES
-
-from bench_core.cli.main import main
-from bench_core.testing import toml_text
-
-
-def bench(*words: str) -> Result:
-    """A ``bench`` command in this process."""
-    return CliRunner().invoke(main, words)
+from support.patients import PRICES, bench, write_files
 
 
 @pytest.fixture
 def files(table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The arguments of ``bench recommend`` for a table and its prices."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("BUDGETBENCH_ISOLATION", "none")
-    table.to_csv("t.csv", index=False)
-    Path("p.toml").write_text(toml_text(PRICES), encoding="utf-8")
-    Path("e.toml").write_text("[error_costs.sick]\nhealthy = 500\n[error_costs.healthy]\nsick = 20\n")
-    return ["t.csv", "--target", "outcome", "--prices", "p.toml"]
+    return write_files(table, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow

@@ -11,6 +11,8 @@ import pytest
 from bench_policies import Goal
 from bench_recommend import recommend
 from bench_recommend.page import fit_command, front_table, methods_table
+from support.patients import CHEAP_PRICES as PRICES
+from support.patients import make_cheap_table
 
 from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, RequestError, Rows, hookimpl
 from bench_core.suites import load_registry
@@ -20,16 +22,10 @@ QUICK = ("single-stage", "cost-ordered")
 
 @pytest.fixture(scope="module")
 def cheap_is_enough() -> pd.DataFrame:
-    """A table whose free feature gives the class of all but a few rows; the others are noise."""
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(240, 3)), columns=["free", "dear", "dearer"])
-    frame["free"] = np.sign(frame.free) * (2.0 + 0.3 * frame.free.abs())
-    frame["y"] = np.where((frame.free > 0) ^ (rng.random(240) < 0.02), "yes", "no")
-    return frame
+    return make_cheap_table()
 
 
 BOTH = {"yes": {"no": 50.0}, "no": {"yes": 50.0}}
-PRICES = {"free": 0, "dear": 10, "dearer": 30}
 
 
 @pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs=BOTH)])

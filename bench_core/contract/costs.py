@@ -183,7 +183,7 @@ class Costs:
 
 
 def count_units(costs: Costs) -> int:
-    """Count what is acquired separately: groups with at least one feature, and features in no group."""
+    """Return the number of units of acquisition: groups with at least one feature, and features without a group."""
     if costs.groups is None:
         return costs.n_features
     return int((costs.groups < 0).sum()) + len(np.unique(costs.groups[costs.groups >= 0]))

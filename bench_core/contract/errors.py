@@ -57,7 +57,7 @@ class AuditError(BenchError):
 
 
 def attempt(step: Callable[[], T]) -> T | BaseException:
-    """Return what a plugin's code returns or raises (`SystemExit` too, but not the user's Ctrl-C)."""
+    """Call a plugin's code and return its result, or the error that it raised; only `KeyboardInterrupt` is raised."""
     try:
         return step()
     except KeyboardInterrupt:

@@ -42,7 +42,7 @@ class SharedWork:
         return SharedWork(self._values)
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the object kept under a key; make it if there is none."""
+        """Return the object with a key. If no object has the key, `make` creates it."""
         if key in self._values:
             self._values.move_to_end(key)
             value, seconds = self._values[key]

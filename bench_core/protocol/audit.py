@@ -18,8 +18,8 @@ policy whose answers depend on unpaid values can only guess:
 - Consider a feature of two levels, with shares p and 1 - p, that decides the answer on n rows with the same shares. It
   is read unnoticed with probability 2 ** (-n R H(p)), where H is the entropy in bits. For R = 2 and p = 1/2 that is
   1/16 on two rows and 1e-12 on twenty; for p = 0.99 it is 1e-12 on 250 rows.
-- A witness that recognises rows in a later round, by their paid values, can repeat its guess from the first round. Then
-  R is 1, whatever the number of rounds.
+- A witness that recognises rows in a later round, by their paid values, can repeat its guess from the first round.
+  Later rounds then detect nothing more: the formula holds with R = 1.
 
 The second answers come from the *witness*. In an isolated trial (`bench_core.run.execute.isolated`) the witness is a
 copy of the policy in another process. The copy is made before the policy sees the rows, and it is asked after the

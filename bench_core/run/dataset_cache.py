@@ -26,7 +26,7 @@ class DatasetCache:
     an unchanged data set need not be loaded to name its trials.
 
     Attributes:
-        damage: what is wrong with the file of remembered hashes; empty if nothing is. A damaged file is replaced.
+        damage: an error message if the file of remembered hashes is damaged, which is then replaced; else empty.
     """
 
     _KEPT_BYTES = 2**29

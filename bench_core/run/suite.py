@@ -83,7 +83,7 @@ class Suite:
         self._whole_grid = list(self._grids({}))  # builds every instance, so that errors are found now
 
     def section(self, key: str) -> Any:
-        """The contents of a section that a plugin owns; an empty list if the file has none."""
+        """Return the contents of a plugin's section, or an empty list if the file does not have the section."""
         value = getattr(self.file, key, None)
         return [] if value is None else value
 
@@ -117,7 +117,7 @@ class Suite:
         return len(self._seeds(self._datasets[dataset]))
 
     def drawn_from(self, dataset: str) -> int | str | None:
-        """The suite's statement of what the splits of a data set are drawn from; see `SplitTable`."""
+        """Return the key ``drawn_from`` of a data set's split, see `SplitTable`."""
         return (self._datasets[dataset].split or self.file.protocol.split).drawn_from
 
     def _seeds(self, entry: DatasetEntry) -> list[int]:

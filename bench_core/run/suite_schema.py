@@ -236,7 +236,7 @@ class SuiteFile(_Table):
 
     Attributes:
         metrics: names of the table's metrics.
-        titles: metric → its title in tables instead of its own, such as a paper's symbol.
+        titles: metric → the title that replaces its own in tables, such as a paper's symbol.
     """
 
     suite: Header

@@ -44,7 +44,7 @@ class CheckResult:
 
     Attributes:
         check: the check's name.
-        task: its task; empty if it has none.
+        task: the task that it was run on; empty for a check without a task.
         outcome: ``passed``, ``failed`` or ``skipped``.
         message: the error, or why it was skipped.
         seconds: how long it took.

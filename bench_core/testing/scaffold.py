@@ -27,7 +27,7 @@ class Kind:
 
     Attributes:
         word: its name in texts.
-        catalogue: the attribute of `Registry` that holds objects of this kind; empty if there is none.
+        catalogue: the attribute of `Registry` with the objects of this kind; empty for kinds outside of the registry.
         dependencies: distributions that the plugin needs.
     """
 

@@ -11,7 +11,7 @@ __all__ = ["compiles_for_shapes", "load_numba", "use_kernels"]
 
 
 def load_numba() -> None:
-    """Compile a function before forking: numba's first compilation takes more than a second, whatever the function."""
+    """Compile a trivial function before forking, because numba's first compilation takes more than a second."""
     if "numba" in sys.modules:
         sys.modules["numba"].njit(lambda number: number)(1)
 

@@ -29,7 +29,7 @@ __all__ = ["run_in_processes"]
 _PATIENCE = 0.1
 """Seconds between checks whether a worker has died or exceeded its time limit."""
 _GRACE = 5.0
-"""Seconds that a worker gets to exit by itself."""
+"""Seconds before a worker that does not exit is killed."""
 
 
 def run_in_processes(
@@ -120,7 +120,7 @@ class _Process:
         return TrialStopped(died.kind, str(died))
 
     def end(self, grace: float = 0.0) -> None:
-        """End it and its process group, after some seconds in which it may exit by itself."""
+        """Wait ``grace`` seconds for the worker to exit, then kill it and its process group."""
         self.connection.close()
         self._process.join(grace)
         self._process.kill()

@@ -79,7 +79,7 @@ def _names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @JSON
 @cli_errors
 def list_(what: str | None, as_json: bool) -> int:
-    """List what the installed plugins offer, or show everything about one object.
+    """List the data sets, cost schemes, methods and metrics of installed plugins, or describe one of them.
 
     KIND is datasets, costs, methods, metrics or plugins. For any other NAME, its parameters with their limits and an
     entry for a suite are shown.

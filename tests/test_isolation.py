@@ -389,7 +389,7 @@ REAL = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_methods_of_papers_give_the_same_bits_with_and_without_isolation(tmp_path: Path) -> None:
     registry = load_registry([("tiny", tiny_plugin)])
     text = BLOBS.replace("400", "120") + "".join(method(name, name, **values) for name, values in REAL.items())

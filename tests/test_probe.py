@@ -25,7 +25,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
 from bench_core.run.trial import fragment, parameters_of
 
-SECONDS = "20"
+SECONDS = "12"
 """Time limit for importing a plugin: an honest one needs a fraction of a second, a hanging one takes all of it."""
 HEAD = "import os, sys\nBENCH_CONTRACT_VERSION = 1\n"
 OFFERS = """

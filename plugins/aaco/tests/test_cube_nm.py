@@ -36,7 +36,7 @@ def within(policy, rows, purchases):
     return known
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_context_is_bought_first_and_three_rows_of_four_are_right_within_ten_purchases():
     rng = np.random.default_rng(33)
     problem, test = problem_of(rng, 600), cube_nm(rng, 400)

@@ -134,7 +134,7 @@ def test_wilcoxon_counts_the_signs_that_say_as_much_where_ranks_tie(values: list
 
 
 # Few ones: statsmodels collects the interpreter's garbage at every call.
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 @pytest.mark.slow
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:

@@ -83,7 +83,7 @@ AUDIT = "--audit-seed", "1"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("isolation", ["none", "process"])
+@pytest.mark.parametrize("isolation", [pytest.param("none", marks=pytest.mark.weekly), "process"])
 def test_workers_give_the_same_records_as_one_process(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite, "--store", "serial", "--out", "serial pages", *AUDIT, expect=1)
@@ -205,7 +205,7 @@ def test_a_workers_process_imports_no_methods_plugin(bench: Bench, two_workers: 
         assert not {"rogue_plugin", "bench_emsco", "bench_lasso"} & modules
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_trials_process_that_is_killed_from_outside_is_replaced(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite(ONE + slow(3))
     run = start(bench, suite, "--scheduler", two_workers.address)
@@ -242,7 +242,7 @@ def test_the_trials_of_a_worker_that_dies_run_on_another_worker(bench: Bench, tw
     assert nanny.is_running()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: Any) -> None:
     run = start(bench, bench.suite(ONE + slow(600) + SLOPES), "--scheduler", two_workers.address)
     for death in range(2):
@@ -333,7 +333,7 @@ def test_without_a_scheduler_workers_are_started_here_and_leave_nothing_behind(b
 LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a long time; the weekly run has it")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("count", [8, pytest.param(200, marks=LONG)])
 def test_random_kills_of_coordinator_workers_and_trials_do_not_change_the_final_store(
     bench: Bench, two_workers: Any, count: int

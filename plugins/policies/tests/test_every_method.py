@@ -17,6 +17,8 @@ from bench_core.testing import make_dataset
 
 QUICK = {"single-stage", "cost-ordered", "lasso", "stump", "majority", "forward-selection"}
 """Methods of the default run. Of the others, the first task is slow, and further tasks are weekly."""
+LONG = {"aaco", "cae", "cwcf", "dime", "eddi", "emsco", "gdfs", "greedy-cmi", "greedymiser", "ol"}
+"""Methods whose fit takes longest: all their tasks are weekly."""
 
 PRICES = [4.0, 2.5, 1.0, 1.0, 3.0, 0.5]
 TASKS = ("binary", "multiclass", "regression")
@@ -44,7 +46,8 @@ def markers_of(case: tuple[str, str]) -> list[pytest.MarkDecorator]:
     """Return the markers of a case."""
     if case[0] in QUICK:
         return []
-    return [pytest.mark.slow if FIRST[case[0]] == case else pytest.mark.weekly]
+    slow = case[0] not in LONG and FIRST[case[0]] == case
+    return [pytest.mark.slow if slow else pytest.mark.weekly]
 
 
 @pytest.mark.parametrize(("name", "task"), [pytest.param(*case, marks=markers_of(case)) for case in CASES])

@@ -16,20 +16,9 @@ from typing import Any
 import numpy as np
 
 from bench_core import Problem
-from bench_neural.training import (
-    Prepared,
-    Setting,
-    adam,
-    after_purchase,
-    apply,
-    fixed,
-    inputs,
-    losses,
-    network,
-    ratio_prices,
-    train_stages,
-)
-from bench_neural.xla import jax, jnp, optax
+from bench_neural.stages import train_stages
+from bench_neural.training import Prepared, Setting, apply, fixed, inputs, losses, network, ratio_prices
+from bench_neural.xla import jax, jnp
 
 __all__ = ["train_dime"]
 
@@ -60,21 +49,6 @@ def _loss(layers: Any, pool: Any, spread: Any, prices: Any, epsilon: Any, settin
     error = ((values * one).sum(axis=1) - jax.lax.stop_gradient(before - after)) ** 2
     first = jnp.where(mask.any(axis=1), 0.0, before)  # f must also answer without any feature
     return jnp.mean(data.weight * (error + after + first)), unit
-
-
-@partial(jax.jit, static_argnames=("setting", "updates"))
-def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, setting: Setting, updates: int) -> Any:
-    optimiser = adam(setting, updates)
-
-    def step(state: Any, new: Any) -> Any:
-        layers, moments, pool, key, epsilon = state
-        key, use = jax.random.split(key)
-        gradient, unit = jax.grad(_loss, has_aux=True)(layers, pool, spread, prices, epsilon, setting, use)
-        changes, moments = optimiser.update(gradient, moments, layers)
-        pool = after_purchase(pool, unit, new, depth)
-        return (optax.apply_updates(layers, changes), moments, pool, key, epsilon), None
-
-    return jax.lax.scan(step, state, batches)[0]
 
 
 @partial(jax.jit, static_argnames=("depth", "classes"))
@@ -131,7 +105,7 @@ def train_dime(
         setting,
         (key, rng),
         (updates, depth, patience),
-        lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+        _loss,
         lambda layers: _judge(layers, fold, spread, prices, depth, setting.classes),
     )
     return jax.tree.map(np.asarray, best), history

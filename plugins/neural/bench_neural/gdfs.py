@@ -18,20 +18,9 @@ from typing import Any
 import numpy as np
 
 from bench_core import Problem
-from bench_neural.training import (
-    Prepared,
-    Setting,
-    adam,
-    after_purchase,
-    apply,
-    fixed,
-    inputs,
-    losses,
-    network,
-    ratio_prices,
-    train_stages,
-)
-from bench_neural.xla import jax, jnp, optax
+from bench_neural.stages import train_stages
+from bench_neural.training import Prepared, Setting, apply, fixed, inputs, losses, network, ratio_prices
+from bench_neural.xla import jax, jnp
 
 __all__ = ["train_gdfs"]
 
@@ -58,22 +47,6 @@ def _relaxed_loss(
     outputs = apply(networks["f"], x, setting.dropout, drop_f)
     loss = jnp.mean(data.weight * losses(outputs, data.target, setting.classes))
     return loss, _preferred(noisy, mask, prices)
-
-
-@partial(jax.jit, static_argnames=("setting", "updates"))
-def _advance(state: Any, batches: Any, spread: Any, prices: Any, depth: Any, setting: Setting, updates: int) -> Any:
-    optimiser = adam(setting, updates)
-
-    def step(state: Any, new: Any) -> Any:
-        networks, moments, pool, key, temperature = state
-        key, use = jax.random.split(key)
-        slope = jax.grad(_relaxed_loss, has_aux=True)
-        gradient, unit = slope(networks, pool, spread, prices, temperature, setting, use)
-        changes, moments = optimiser.update(gradient, moments, networks)
-        pool = after_purchase(pool, unit, new, depth)
-        return (optax.apply_updates(networks, changes), moments, pool, key, temperature), None
-
-    return jax.lax.scan(step, state, batches)[0]
 
 
 @partial(jax.jit, static_argnames=("depth", "classes"))
@@ -127,7 +100,7 @@ def train_gdfs(
         setting,
         (key, rng),
         (updates, depth, patience),
-        lambda state, new: _advance(state, new, spread, prices, depth, setting, updates),
+        _relaxed_loss,
         lambda networks: _judge(networks, fold, spread, prices, depth, setting.classes),
     )
     best = jax.tree.map(np.asarray, best)

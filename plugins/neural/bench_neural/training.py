@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from bench_neural.xla import jax, jnp, optax
 
 __all__ = [
     "CHUNK", "Data", "Prepared", "Prices", "Setting", "adam", "after_purchase", "apply", "chunks", "data_of", "fixed",
-    "inputs", "losses", "network", "ratio_prices", "restarted", "train", "train_stages",
+    "inputs", "losses", "network", "ratio_prices", "restarted", "train",
 ]  # fmt: skip
 
 CHUNK = 50
@@ -249,47 +249,4 @@ def train(
             best = parameters(state)
         elif len(history) - 1 - int(np.argmin(history)) >= patience:
             break
-    return best, history
-
-
-def train_stages(
-    best: Any,
-    stages: Sequence[float],
-    prepared: Prepared,
-    setting: Setting,
-    random: tuple[Any, np.random.Generator],
-    limits: tuple[int, int, int],
-    advance: Callable[[Any, Data], Any],
-    judge: Callable[[Any], Any],
-) -> tuple[Any, list[float]]:
-    """Train in stages on rows that buy as they are trained; each stage starts from the best parameters of the last.
-
-    A state holds the parameters, the optimiser's moments, the rows with their masks and ages, a key, and the stage's
-    value.
-
-    Args:
-        best: the first parameters.
-        stages: a value for each stage, such as a temperature.
-        prepared: the rows.
-        setting: of the networks and the optimiser.
-        random: a key, and a generator of batches.
-        limits: most updates of a stage, purchases of a sequence, and chunks without a lower loss on the fold.
-        advance: the state after the updates of a chunk.
-        judge: the loss of parameters on the fold.
-
-    Returns:
-        The parameters of the lowest loss in the last stage, and the losses of all stages.
-    """
-    (key, rng), (updates, depth, patience), batch = random, limits, setting.batch
-    pool = {
-        "data": jax.tree.map(lambda array: array[0], next(chunks(prepared.training, rng, 1, batch))),
-        "mask": jnp.zeros((batch, len(prepared.spread)), jnp.float32),
-        "age": jnp.asarray(rng.integers(0, depth, batch), jnp.int32),  # so that sequences end at different updates
-    }
-    history: list[float] = []
-    for stage, value in enumerate(stages):
-        start = (best, adam(setting, updates).init(best), pool, jax.random.fold_in(key, stage + 2), value)
-        new = chunks(prepared.training, rng, updates, batch)
-        best, fell = train(start, new, advance, lambda state: state[0], judge, patience)
-        history += fell
     return best, history

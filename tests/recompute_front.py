@@ -106,19 +106,20 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
                 continue
             seeds = sorted(here["seed"].unique())
             groups = {key: group.sort_values(["point", "policy"]) for key, group in here.groupby(["method", "seed"])}
+            complete = {m for m in methods if all((m, s) in groups for s in seeds)}
+            references = [m for m in methods if uses[m] in REFERENCES and m in complete]
+            if fallback not in complete or not references:
+                continue  # they have not been run here so far
             base = {s: groups[fallback, s].iloc[0] for s in seeds}
             empties = {s: (base[s]["validation.accuracy"], base[s]["test.accuracy"]) for s in seeds}
             empty = np.array([empties[s][1] for s in seeds])
             reference = []
             for s in seeds:
                 best = (-math.inf, 0.0)
-                for m in methods:
-                    if uses[m] in REFERENCES and all((m, k) in groups for k in seeds):
-                        on_validation = groups[m, s]["validation.accuracy"].max()
-                        tested = answer_at(groups[m, s], empties[s], math.inf)[0]
-                        on_validation = max(on_validation, empties[s][0])
-                        if on_validation > best[0]:
-                            best = (on_validation, tested)
+                for m in references:
+                    on_validation = max(groups[m, s]["validation.accuracy"].max(), empties[s][0])
+                    if on_validation > best[0]:
+                        best = (on_validation, answer_at(groups[m, s], empties[s], math.inf)[0])
                 reference.append(best[1])
             gains = np.array(reference) - empty
             rows_of, split = info["rows"], trial["split"]
@@ -134,9 +135,8 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
             failed = set(lost.loc[(lost["dataset"] == dataset) & (lost["costs"] == costs), "method"])
             values = np.full((len(methods), len(seeds), len(budgets)), np.nan)
             for i, m in enumerate(methods):
-                complete = all((m, s) in groups for s in seeds)
                 for b, budget in enumerate(budgets):
-                    if complete:
+                    if m in complete:
                         pairs = np.array([answer_at(groups[m, s], empties[s], budget) for s in seeds])
                         over = pairs[:, 1].mean() > budget * (1 + TOLERANCE) * (1 + 1e-9)
                         values[i, :, b] = 0.0 if over else (pairs[:, 0] - empty) / gains.mean()

@@ -183,7 +183,7 @@ class FittedPolicy:
         return table
 
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
-        """Return the number of values in each column of a table that are categories which were not in the data."""
+        """Return the number of values, by column of a table, that are categories which were not in the data."""
         found = {}
         for feature in sorted({*self.categories, *self.numeric_categories}):
             column = frame[self.feature_names[feature]].dropna()

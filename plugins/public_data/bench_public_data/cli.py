@@ -61,7 +61,7 @@ def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool |
 
 
 def _state(source: DataSource, context: DataContext, verb: str) -> tuple[str, bool]:
-    """Apply the verb to a data set; return its state, and whether there is no problem."""
+    """Apply the verb to a data set; return its state, and whether that succeeded."""
     from bench_core.execution import with_hint
 
     try:

@@ -21,7 +21,7 @@ DECISION_SHARE, REPORT_SHARE = 0.2 / 0.7, 0.1 / 0.7
 
 
 def divided(outcome: Outcome) -> tuple[Outcome, Outcome]:
-    """Return the outcome on the decision rows and on the report rows of a test part; both have the same class shares.
+    """Return the outcome on the decision rows and on the report rows of a test part, with about the same class shares.
 
     Args:
         outcome: the outcome on the test part, which has three rows or more.

@@ -196,7 +196,7 @@ def _recommendation(
 
 
 def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int) -> pd.DataFrame:
-    """Return the curve over the first splits, of the methods that ran on all of these: their points are comparable."""
+    """Return the curve over the first ``splits`` splits, of the methods that ran on all of these."""
     import pandas as pd
 
     rows = []
@@ -258,7 +258,7 @@ def _words(
         text += " No answer is right: raise the budget, or lower the threshold."
     equal = [candidate.name for candidate in equals(best, finished)]
     if equal:
-        text += f" The difference between it and {', '.join(equal)} cannot be told on these splits."
+        text += f" On these splits it cannot be distinguished from {', '.join(equal)}."
     if goal.measure == "accuracy" and goal.error_costs is None and classes:
         few = [f"{one_line(name)} ({100 * share:.1f} %)" for name, share in rare(bench.dataset.target, classes)]
         if few:

@@ -19,8 +19,8 @@ __all__ = ["time_on_sample"]
 _SAMPLE = 300
 _KEPT_ON_SAMPLE = 12
 _SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
-"""Time limit of a method on the sample: a share of the total time, but at least the second value, in seconds, and at
-most the third value times an equal share of the time left. The fourth value: seconds more for loading and compiling."""
+"""Limits of a method's time on the sample: a share of the total time; the least limit, in seconds; a multiple of an
+equal share of the time left; and the seconds that are added for loading and compiling."""
 _TIME_ON_SAMPLE = 0.35
 """The share of the total time that all methods together may take on the sample."""
 

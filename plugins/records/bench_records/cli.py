@@ -1,4 +1,4 @@
-"""The commands of published records: they read options, call the package and print. They import heavy modules late."""
+"""The commands of published records: they read options, call the package, print. Heavy imports happen inside them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def verify(
 ) -> int:
     """Recompute a random sample of suites' published records, and compare them with what is published.
 
-    Records that name this processor, these kernels and libraries must be equal bit for bit. Any other record is
+    Records that name this machine's processor, kernels and libraries must be equal bit for bit. Any other record is
     refuted if a metric differs by more than changed decisions on two rows, or on 0.2 % of the rows, can explain. If it
     differs by less, or its data is unavailable, it is listed as undecided. The exit code is 1 if a record is refuted.
     """
@@ -83,7 +83,7 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
     With --budgets, a row per trial and budget: the test results of the policy that validation selects for the budget.
     The budgets are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
 
-    In CSV, texts that a spreadsheet would run as formulas are prefixed with '; in Parquet and JSON they are unchanged.
+    In CSV, a ' is put before texts that a spreadsheet would run as formulas. Parquet and JSON hold them unchanged.
     """
     from bench_records.committed import records_of
     from bench_records.files import write_files

@@ -66,7 +66,7 @@ class Committed:
                 there = set(file.schema_arrow.names)
                 columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
                 frames.append(file.read(columns, use_threads=False).to_pandas(use_threads=False))
-            except Exception as error:  # whatever a library makes of bytes that are not its own
+            except Exception as error:  # libraries raise any exception for malformed files
                 raise damaged(path, error) from None
         if not frames:
             return set(), set(), set()
@@ -111,7 +111,7 @@ class Committed:
                             yield name, json.loads(info.as_py())
                     if not left:
                         return
-            except Exception as error:  # whatever a library makes of bytes that are not its own
+            except Exception as error:  # libraries raise any exception for malformed files
                 raise damaged(path, error) from None
         raise damaged(self.folder, f"the information of trial {min(left)[:16]}… is missing")
 

@@ -67,8 +67,8 @@ def write_export(
     Args:
         records: the records to export, see `bench_records.published_form`.
         folder: the suite's folder.
-        metrics: the suite's metrics by name; their values are stored under `Metric.key`, which names later versions.
-        compress: whether to make the files small, which takes most of the time; the content is the same.
+        metrics: the suite's metrics by name; columns have the name `Metric.key`, which includes a later version.
+        compress: whether to make the files small, which takes most of the time. It does not change the content.
     """
     names = {name: metric.key for name, metric in (metrics or {}).items()}
     frame = renamed(records.policies, names)
@@ -156,7 +156,7 @@ def read_export(folder: Path) -> Records | None:
     for path in export_files(folder, RUNS):
         try:
             runs |= _runs(path)
-        except Exception as error:  # whatever a library makes of bytes that are not its own
+        except Exception as error:  # libraries raise any exception for malformed files
             raise damaged(path, error) from None
     frame = pd.concat([part.policies for part in parts.values()], ignore_index=True)
     infos = {name: info for part in parts.values() for name, info in part.infos.items()}
@@ -182,7 +182,7 @@ def _read_records(path: Path) -> Records:
         definitions = {dataset: text for dataset, text in pairs if isinstance(text, str)}
         infos = {name: json.loads(info) for name, info in texts.items()}
         wrong = _wrong(frame, texts, definitions, infos)
-    except Exception as error:  # whatever a library makes of bytes that are not its own
+    except Exception as error:  # libraries raise any exception for malformed files
         raise damaged(path, error) from None
     if wrong:
         raise damaged(path, *wrong)

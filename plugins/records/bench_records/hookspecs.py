@@ -28,9 +28,9 @@ def bench_budget_table(records: Records, suite: Suite) -> pd.DataFrame | None:
 
 @hookspec
 def bench_shown_names(suite: Suite) -> Collection[str]:  # type: ignore[empty-body]
-    """Names of what the suite's page shows of a fit, besides its policies' numbers. Other such parts are not published.
+    """Return the names of the details of a fit that the suite's page shows. Other details are not published.
 
-    These are names of series in the history and of details of policies, and the keys ``usage`` and ``evaluations``.
+    Names are those of series in the history and of details of policies, and the keys ``usage`` and ``evaluations``.
     Implement it with ``@hookimpl(optionalhook=True)``.
 
     Example::

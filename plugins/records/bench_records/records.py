@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
-"""The columns that all grid points of a trial share; selection leaves one row for each of their values."""
+"""The columns that identify a row after selection. All points of a method's grid have the same values in them."""
 
 
 class Labels(NamedTuple):

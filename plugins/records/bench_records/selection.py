@@ -29,7 +29,7 @@ class Rules(Protocol):
 
     @property
     def least_coverage(self) -> float:
-        """Share of the validation rows that a policy must answer to be preferred when a metric chooses."""
+        """When a metric chooses, policies that answer a smaller share of the validation rows come after all others."""
 
     def selection_metrics(self) -> dict[str, Metric]:
         """The metrics that can choose, by name."""

@@ -18,8 +18,8 @@ __all__ = ["connected"]
 
 _CONNECT = "20s"
 _IDLE = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
-"""Settings that turn off Dask's profiling, which samples stacks every 10 ms and checks event loops every 20 ms. For a
-scheduler with one worker it takes 4 % of a core, and its results are not used."""
+"""Settings that turn off Dask's profiling, which samples stacks every 10 ms and checks event loops every 20 ms. With
+one worker, profiling takes 4 % of a core, and its results are not used."""
 
 
 @contextmanager

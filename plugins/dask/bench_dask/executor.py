@@ -29,7 +29,7 @@ __all__ = ["run_on_dask"]
 _POLL = 1.0
 """Seconds between two queries of the list of workers."""
 _PATIENCE = 30.0
-"""Seconds after which an unreachable scheduler ends the run, and time limit of fetching a task's exception."""
+"""Seconds after which an unreachable scheduler ends the run, and time limit for fetching a task's exception."""
 _MOST_DEATHS = 2
 """Deaths of its workers or its process after which a trial fails."""
 

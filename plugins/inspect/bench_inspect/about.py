@@ -21,7 +21,7 @@ _WORDS = {"datasets": "data set", "costs": "cost scheme", "methods": "method", "
 
 
 def about(registry: Registry, name: str) -> list[str]:
-    """Lines on everything that is registered under a name: description, parameters, tasks, an entry for a suite.
+    """Describe everything registered under a name, in lines: description, parameters, tasks, an entry for a suite.
 
     Raises:
         RequestError: nothing has this name; the nearest names and kinds are suggested.

@@ -1,4 +1,4 @@
-"""Running a suite from Python, and its results as data frames and figures."""
+"""Run a suite from Python, and get its results as data frames and figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give methods with fixed sets of features the goal's budget, so that they use it up."""
+"""Pass the goal's budget to methods with fixed sets of features, so that they choose sets which use it fully."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bench_policies.goals import Goal
 __all__ = ["within_budget"]
 
 _SIZED = (0.95, 1.0)
-"""Shares of the goal's budget where prices depend on sizes, and the mean price differs a little between parts. Without
-sizes it is the budget alone: of several sets, the noise of the validation rows would choose a cheaper one, although the
-goal does not ask for cheap answers; the method itself weighs smaller sets by their loss."""
+"""Shares of the goal's budget that are tried if prices depend on sizes, as the mean price then differs between parts.
+Without sizes only the budget itself is tried: given several sets, noise on the validation rows would sometimes choose a
+cheaper one, which the goal does not ask for. The method itself considers smaller sets, by their loss."""
 
 
 def within_budget(
     parameters: Mapping[str, Any], method: type[Method], goal: Goal, full: float, sized: bool = False
 ) -> Mapping[str, Any]:
-    """Return a method's parameters, with the goal's budget where it has a parameter ``budgets`` that is not given.
+    """Return a method's parameters, with ``budgets`` set to the goal's budget if the method has it and it is not given.
 
     Args:
         parameters: those that differ from the defaults.

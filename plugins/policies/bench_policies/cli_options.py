@@ -30,7 +30,7 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--cap", type=float, help="The most that any single row may cost."),
     click.option(
         "--measure", type=click.Choice(["accuracy", "balanced-accuracy", "auc", "log-loss"]), default="accuracy",
-        show_default=True, help="What is maximised; for values it is the mean squared error.",
+        show_default=True, help="What is optimised for classes; regression always uses the mean squared error.",
     ),
     click.option("--accuracy", type=float, help="The least share of right answers among all rows, such as 0.9."),
     click.option("--error-costs", type=FILE, help="A TOML file with the costs of wrong answers."),
@@ -81,7 +81,7 @@ def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
 
 
 def columns_of(given: dict[str, Any]) -> Columns:
-    """Return how the columns are read, by the options."""
+    """Return how the columns are read, according to the options."""
     from bench_policies.tables import Columns
 
     return Columns(given["categorical"], given["drop"], given["size"], given["task"])

@@ -77,7 +77,7 @@ class _Writer:
     def __init__(self, types: dict[str, type]) -> None:
         self.types, self.out = types, Encoded()
         self.known: dict[bytes, Any] = {}
-        """Hash of an entry's content → its key, so that what a policy refers to twice is written once."""
+        """Hash of an entry's content → its key, so that equal entries are written once."""
 
     def put(self, value: Any, where: str) -> Any:
         if value is None or isinstance(value, bool | str) or (type(value) is int):
@@ -115,7 +115,7 @@ class _Writer:
         return {"$": "object", "v": place}
 
     def _once(self, kind: str, content: bytes, key: Any) -> Any:
-        """Return the key of a content: ``key`` the first time."""
+        """Return the key under which equal content is written; ``key`` if it is new."""
         return self.known.setdefault(sha256(kind.encode() + b"\0" + content).digest(), key)
 
     def _model(self, value: Any, where: str) -> Any:

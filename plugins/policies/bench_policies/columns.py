@@ -16,7 +16,7 @@ __all__ = ["column_notes"]
 _COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?\s*")
 _MOST, _LEAST_ROWS = 0.9, 20
-"""The share of the values from which a column counts as one of these kinds, and the rows from which it is checked."""
+"""Least share of matching values for a column to count as one of these kinds, and least number of values to check."""
 
 
 def column_notes(dataset: Dataset) -> list[str]:

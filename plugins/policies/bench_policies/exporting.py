@@ -1,6 +1,6 @@
-"""Export a policy as one JSON document, which `bench_policies.portable` or a program in any language can follow.
+"""Export a policy as one JSON document, which `bench_policies.portable` or a program in any language can apply.
 
-A policy can be exported where its class has a method ``exported()``: policies that buy a fixed set of features and
+A policy can be exported if its class has a method ``exported()``: policies that buy a fixed set of features and
 answer by a linear model or by trees, and decision trees, which buy what the row's path tests.
 """
 

@@ -65,7 +65,7 @@ class FittedPolicy:
             raise RequestError(f"a {type(self.policy).__name__} cannot be asked: wrap it in AskedBySubstitution")
 
     def _in_short(self) -> dict[str, str]:
-        """What it is and how it was measured, in words."""
+        """Return a summary: name of a line → its text. Lines without text are left out."""
         about, measured = self.about, self.about.get("measured", {})
         quality = ("Right answers", 100.0, " %") if self.classes else ("Mean squared error", -1.0, "")
         short = {
@@ -150,7 +150,7 @@ class FittedPolicy:
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return a table's features as the encoder's input, float64 (rows, features); other columns are ignored.
 
-        A category that the data did not have is missing; `unseen` counts them.
+        A category that was not in the data becomes a missing value; `unseen` counts these.
 
         Raises:
             RequestError: a column is missing, or a value is invalid, or missing where the policy takes no missing ones;
@@ -183,7 +183,7 @@ class FittedPolicy:
         return table
 
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
-        """Return how many values of each column of a table are categories that the data did not have."""
+        """Return the number of values, by column of a table, that are categories which were not in the data."""
         found = {}
         for feature in sorted({*self.categories, *self.numeric_categories}):
             column = frame[self.feature_names[feature]].dropna()
@@ -236,9 +236,9 @@ class FittedPolicy:
         Returns:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
             it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
-            in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that the
-            data did not have counts as missing; its columns and their counts are in ``attrs["unseen"]``, and a warning
-            names them.
+            in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that was
+            not in the data counts as missing; ``attrs["unseen"]`` holds the number of such values by column, and a
+            warning names the columns.
 
         Raises:
             RequestError: a column is missing, or a value or an item size is invalid.

@@ -150,7 +150,7 @@ def fit_policy(
 
 
 def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
-    """Return the problem on all rows: a random split's training and test parts train, its validation part chooses."""
+    """Return the problem on all rows, with the validation part of a random split; all other rows are for training."""
     dataset = bench.dataset
     split = make_split(dataset, SplitRule(), seed)
     train = np.sort(np.concatenate([split.train, split.test]))
@@ -176,10 +176,10 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
 
 
 def _refitted(method: Method, policy: Policy, problem: Problem) -> Policy:
-    """Return a policy fitted again on training and validation rows, where its method offers ``refitted``.
+    """Return a policy fitted again on training and validation rows if its method offers ``refitted``; else unchanged.
 
-    A method may offer ``refitted(policy, problem)``: the same operating point, with its settings, on more rows. The
-    validation rows have chosen the policy by then.
+    ``refitted(policy, problem)`` returns the same operating point with the same settings, fitted on more rows. The
+    validation rows have already chosen the policy, so it may train on them.
     """
     again = getattr(method, "refitted", None)
     if again is None:

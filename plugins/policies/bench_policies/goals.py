@@ -69,8 +69,8 @@ class Goal:
         budget: the largest mean cost of a row; quality is maximised within it.
         cap: the largest price of the features of every row; may be combined with any other goal.
         measure: what quality is, a key of `bench_policies.measures.MEASURES`; not used for regression.
-        class_shares: share of each class in the data, by code; set by `on` where the measure is balanced accuracy, for
-            which the answer is the class that is most probable compared to its share.
+        class_shares: share of each class in the data, by code; set by `on` where the measure is balanced accuracy. The
+            answer is then the class with the largest ratio of probability to share.
         quality: the least share of right answers; cost is minimised among the policies that reach it.
         error_costs: true class → answered class → cost, in the unit of the prices; pairs that are left out cost 0.
             Total cost is minimised, and every row gets the answer of least expected cost.
@@ -144,8 +144,8 @@ class Goal:
     def value_on_new_rows(self, chosen: Judged, found: Judged, rows: int) -> float:
         """Return the value of a policy on rows that did not choose it, for comparisons between methods.
 
-        A budget or cap is checked on the rows that chose the policy. An accuracy counts as reached within one standard
-        error, as otherwise chance would decide between a method and its equals.
+        A budget or cap is checked on the rows that chose the policy. An accuracy counts as reached if it is missed by
+        at most one standard error; otherwise chance would decide between equally good methods.
 
         Args:
             chosen: quality and cost on the rows that chose it.
@@ -175,7 +175,7 @@ class Goal:
         return judged.quality
 
     def met(self, judged: Judged) -> bool:
-        """Return whether the budget is kept, or the quality reached."""
+        """Return whether the goal's cap and budget are kept, and its quality is reached."""
         return self.value(judged) > -_MISSED
 
     def choose(self, family: Sequence[Judged], rows: int) -> int:

@@ -76,7 +76,7 @@ def judge_answers(
         y: int64 (rows,), true codes.
         cost: mean price of a row.
         classes, goal: as for `judge`.
-        probabilities: float64 (rows, classes); None: for measures of answers only.
+        probabilities: float64 (rows, classes); None suffices for the two accuracies.
     """
     right = (label == y) & ~refused
     accuracy = math.nan if refused.all() else float(right.sum() / (~refused).sum())
@@ -99,8 +99,8 @@ def trivial_answers(
         threshold: confidence threshold.
 
     Returns:
-        One entry for each class, answered for every row; one for refusing every row, where refusals have a cost; and
-        one for the answer that the class frequencies lead to.
+        An entry for each class, given as the answer to every row, if the measure is an accuracy; one for refusing every
+        row, if refusals have a cost; and one for the answer that follows from the class frequencies.
     """
 
     frequencies = np.bincount(train, minlength=len(classes)) / len(train)

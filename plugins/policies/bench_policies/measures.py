@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 __all__ = ["MEASURES", "MSE", "Measure", "measured_on", "rare", "row_qualities"]
 
 _LEAST = 1e-15
-"""Probabilities are held above this in a log loss."""
+"""The log loss replaces smaller probabilities by this one."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Measure:
         heading: the heading of a column or axis.
         factor: multiplies the quality to give the number that is shown.
         unit: the shown number's unit.
-        words: a sentence's end, with ``{}`` for the shown number.
+        words: the end of a sentence, with ``{}`` for the shown number.
     """
 
     heading: str
@@ -59,10 +59,10 @@ def measured_on(
         measure: a key of `MEASURES`.
         right: bool (rows,), whether each answer is given and right.
         y: int64 (rows,), true codes.
-        probabilities: float64 (rows, classes); None: only measures of answers can be computed.
+        probabilities: float64 (rows, classes); None suffices for the two accuracies.
 
     Returns:
-        The quality; for the area under the curve 0.5 where the rows have one class only.
+        The quality; NaN without rows or needed probabilities. The area under the curve is 0.5 for rows of one class.
     """
     if measure == "accuracy" or not len(y):
         return float(right.mean()) if len(y) else float("nan")
@@ -93,7 +93,7 @@ def row_qualities(
 ) -> NDArray[np.float64]:
     """Return a value for each row, float64 (rows,), whose mean is the measure.
 
-    The area under the curve is no mean over rows; the log of the true class's probability takes its place.
+    The area under the curve is not a mean over rows; the log of the true class's probability is used instead.
     """
     if measure == "accuracy":
         return right.astype(np.float64)

@@ -62,8 +62,8 @@ def measure(
     """Measure a method's chosen policies, and the answers without features, on the test parts of random splits.
 
     Returns:
-        The values of `summary` with ``met``, the number of splits on which the goal is met (only ``splits`` where
-        there are none); and the rows of `measure_trivial`.
+        The values of `summary` and ``met``, the number of splits on which the goal is met (without splits, only
+        ``splits``, 0); and the rows of `measure_trivial`.
 
     Raises:
         RequestError: the method failed on a split.

@@ -1,4 +1,4 @@
-"""Follow an exported policy with Python's standard library alone.
+"""Apply an exported policy, with Python's standard library alone.
 
 Copy this file beside the document that ``bench fit --export`` wrote::
 
@@ -8,8 +8,8 @@ Copy this file beside the document that ``bench fit --export`` wrote::
     answer = policy.decide({"age": 50, "glucose": 148})
     answer["label"], answer["probability"], answer["cost"], answer["acquired"]
 
-Labels, purchases and costs are those of the policy itself. Probabilities may differ from it in the last digit, where
-the exponential function of the machine's mathematical library does.
+Labels, purchases and costs are those of the policy itself. Probabilities may differ in the last digit, as the
+exponential functions of two mathematical libraries may.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Portable:
             for number, feature in enumerate(self.features)
             for level in (feature["levels"] if feature["levels"] is not None else [None])
         ]
-        """For every column the feature that it encodes, and the category that it is 1 for, or None."""
+        """For every column, the number of its feature and the category that it encodes as 1; None for a number."""
 
     @classmethod
     def read(cls, path: str) -> Portable:
@@ -83,7 +83,7 @@ class Portable:
         return {**answer, "acquired": [self.features[f]["name"] for f in acquired], "cost": self._cost(acquired, size)}
 
     def _number(self, row: Mapping[str, Any], number: int) -> float:
-        """A value as a number: a category as its position, a missing value as its replacement or NaN."""
+        """Return a value as a number: a category as its position, a missing value as its replacement or NaN."""
         feature = self.features[number]
         name, given = feature["name"], row[feature["name"]]
         if given is None or (isinstance(given, float) and math.isnan(given)):

@@ -1,9 +1,9 @@
-"""Ask a policy step by step that has no ``next_features``, by substituting values for unknown features.
+"""Ask a policy without ``next_features`` step by step, by substituting values for unknown features.
 
-Unknown values are filled in from background rows, and the policy decides. An honest policy's answer does not depend on
-features that it has not acquired. So if it decides from known features alone for any filling, its answer is final.
-Otherwise the features that most fillings acquire are asked for. The answer equals that of ``decide``; the bill may be
-larger.
+Unknown values are filled in from background rows, and the policy decides on each filled row. An honest policy's answer
+does not depend on features that it has not acquired. So if it acquires only known features for at least one filling,
+that answer is final. Otherwise the features that the most fillings acquire are asked for. The answer equals that of
+``decide``; the bill may be larger.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class AskedBySubstitution(Policy):
         return self.policy.decide(rows)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the unknown features that the most fillings acquire, bool (rows, features); none where one decides."""
+        """Return the features to ask for, bool (rows, features): those that the most fillings acquire.
+
+        A row gets none if the policy acquires only known features for one of its fillings.
+        """
         fillings, count = len(self.background), len(rows)
         if not count:
             return np.zeros_like(known)

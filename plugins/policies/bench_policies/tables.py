@@ -79,14 +79,14 @@ def read_table(
 
 
 LEAST_ROWS = 20
-"""Rows below which nothing can be measured, or a method compared."""
+"""Least number of rows for measuring a policy or comparing methods."""
 
 
 def check_rows(dataset: Dataset) -> None:
-    """Check that a table has enough rows, and two of every class.
+    """Check that a table has enough rows, and rows of at least two classes.
 
     Raises:
-        RequestError: it has not.
+        RequestError: it has too few rows, or rows of one class only.
     """
     if dataset.n_rows < LEAST_ROWS:
         raise RequestError(

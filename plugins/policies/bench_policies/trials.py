@@ -14,8 +14,8 @@ from bench_core.suites import Trial
 from bench_policies.capping import CappedMethod
 
 EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
-"""Confidence thresholds that a method with early stopping is fitted with where no row is refused; the validation rows
-choose among them. Where rows are refused below a threshold, that threshold is used instead."""
+"""If no row is refused, a method with early stopping is fitted with each of these confidence thresholds, and the
+validation rows choose one. If rows are refused below a threshold, that threshold is used instead."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Setup:
 
 
 class Runner(Protocol):
-    """Runs trials elsewhere than in this process, one after another, within a time limit."""
+    """Runs trials outside this process, one after another, within a time limit."""
 
     def limit(self, seconds: float | None, until: float | None) -> None:
-        """Limit later trials to so many seconds each, and to an end on the monotonic clock."""
+        """Set the seconds that each later trial may take, and a deadline on the monotonic clock."""
 
     def run(
         self, trial: Trial, dataset: Dataset, prepared: Prepared, metrics: Mapping[str, Metric], conditions: Conditions
@@ -85,8 +85,8 @@ class Bench:
         scheme: the cost scheme that prices it.
         setup: how methods are run.
         split: the rule that splits rows into training, validation and test part.
-        isolated: what runs methods in processes of their own, as many at a time as there are; empty: they run in
-            this process.
+        isolated: runners with processes of their own; each runs one method at a time. Empty: methods run in this
+            process.
         cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.
     """
 

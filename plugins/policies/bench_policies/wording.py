@@ -96,7 +96,7 @@ def against_trivial(
 
 
 def refused_below(threshold: float, error_costs: bool, refused_cost: float | None) -> str:
-    """Return a sentence on the rows that a threshold refuses, and with error costs on what a refusal costs."""
+    """Return a sentence on the rows that a threshold refuses; with error costs, also on the cost of a refusal."""
     sentence = f"A row whose highest class probability is below {threshold:g} is refused"
     if error_costs:
         cost = "nothing, as no cost is given" if refused_cost is None else f"{refused_cost:g}"

@@ -1,4 +1,4 @@
-"""Columns that are not what they look like are said; unseen categories count as missing; small tables are refused."""
+"""Suspicious columns are reported, unseen categories count as missing, and small tables are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exported policy decides as the policy itself, by the standard library alone."""
+"""An exported policy decides as the policy itself does, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ METHODS: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def more_rows(table: pd.DataFrame, rows: int, target: str = "outcome") -> pd.DataFrame:
-    """Values drawn from each column on its own, a twentieth of them missing where the column is numeric."""
+    """Draw the values of each column independently; a twentieth of those in numeric columns are missing."""
     rng = np.random.default_rng(1)
     drawn = {
         name: table[name].sample(rows, replace=True, random_state=7 + i).to_numpy() for i, name in enumerate(table)
@@ -52,7 +52,7 @@ def more_rows(table: pd.DataFrame, rows: int, target: str = "outcome") -> pd.Dat
 
 
 def assert_same(policy: FittedPolicy, frame: pd.DataFrame) -> None:
-    """The exported policy, after a way through JSON, answers every row as the policy does."""
+    """Assert that the exported policy, after a round trip through JSON, answers every row as the policy does."""
     read = Portable(json.loads(json.dumps(exported(policy), allow_nan=False)))
     expected = policy.decide(frame)
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")

@@ -1,4 +1,4 @@
-"""What a policy is fitted with: more rows once it is chosen, and the goal's budget."""
+"""A chosen policy is fitted again on more rows, and a method with ``budgets`` gets the goal's budget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of quality equal scikit-learn's, and the mean over rows is the measure."""
+"""Measures of quality equal scikit-learn's, and all but the AUC are means of a value for each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command ``bench data``, for the data sets of every plugin. Heavy imports happen inside it."""
+"""The command ``bench data``, for the data sets of every plugin. It imports heavy modules when it runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def bench_register_commands(group: click.Group) -> None:
 @click.option(
     "--mirror",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="A directory that takes the place of every download (or BUDGETBENCH_MIRROR).",
+    help="A directory that replaces all downloads (or BUDGETBENCH_MIRROR).",
 )
 @click.option("--offline/--online", default=None, help="Never open a connection (or BUDGETBENCH_OFFLINE=1).")
 @cli_errors
 def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool | None) -> int:
     """Fetch data sets into the cache, show their state, or load and hash them.
 
-    Without a NAME, all that need no parameters.
+    Without a NAME: all data sets that need no parameters.
     """
     from bench_core import DataContext, RequestError, build, did_you_mean
 
@@ -61,7 +61,7 @@ def data(verb: str, names: tuple[str, ...], mirror: Path | None, offline: bool |
 
 
 def _state(source: DataSource, context: DataContext, verb: str) -> tuple[str, bool]:
-    """A data set's state after the verb, and whether it is as it should be."""
+    """Apply the verb to a data set; return its state, and whether that succeeded."""
     from bench_core.execution import with_hint
 
     try:

@@ -3,8 +3,8 @@
 P. D. Turney, Cost-Sensitive Classification: Empirical Evaluation of a Hybrid Genetic Decision Tree Induction
 Algorithm, JAIR 2, 369-409, 1995. The prices come from the fee schedule of the Ontario Health Insurance Program. Tests
 that share a procedure (a blood sample, a stress test) share its cost, which is paid with the first of them. The article
-has five data sets. Its prices are those of tests, so they hold as well for three further tables of the same tests:
-``heart-h`` (those of heart-cleveland, from another hospital), ``sick`` and ``hypothyroid`` (those of thyroid).
+has five data sets. Its prices also apply to three further tables with the same tests: ``heart-h`` (the tests of
+heart-cleveland, at another hospital), ``sick`` and ``hypothyroid`` (the tests of thyroid).
 """
 
 from __future__ import annotations

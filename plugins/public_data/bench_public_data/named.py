@@ -131,7 +131,7 @@ class Thyroid(ReadyMade):
 
 
 class _WithLateFeature(ReadyMade):
-    """A data set with one feature that is known only when the outcome is, which is left out unless asked for."""
+    """A data set with a feature that is known only once the outcome is known; it is left out by default."""
 
     late: ClassVar[str]
 

@@ -1,4 +1,4 @@
-"""Scaling functions of a cost class: small arithmetic formulas of T, read, never evaluated as code."""
+"""Scaling functions of a cost class: small arithmetic formulas of T, which are parsed and never run as code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 _LONGEST = 100
-"""A formula is read recursively: a long one could be nested deeper than the interpreter's stack."""
+"""Most characters of a formula. It is parsed recursively, and a long one could overflow the interpreter's stack."""
 
 
 def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -33,7 +33,7 @@ def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
         ValueError: the formula holds anything else, or gives a price that is negative or not finite.
     """
     if len(formula) > _LONGEST:
-        raise ValueError(f"scale may have {_LONGEST} letters, not {len(formula)}")
+        raise ValueError(f"scale may have {_LONGEST} characters, not {len(formula)}")
     try:
         tree = ast.parse(formula.strip(), mode="eval").body
     except (SyntaxError, ValueError):
@@ -41,7 +41,7 @@ def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
     try:
         values = np.array([_value(tree, float(level), formula) for level in classes], dtype=np.float64)
     except (OverflowError, ZeroDivisionError, TypeError) as error:
-        raise ValueError(f"scale {formula!r} has no value there: {error}") from None
+        raise ValueError(f"scale {formula!r} cannot be computed for these classes: {error}") from None
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(f"scale {formula!r} gives a price that is negative or not finite: {values.tolist()}")
     return values

@@ -1,4 +1,4 @@
-"""Prices by cost class: what they charge, and how they refuse."""
+"""Prices by cost class: their values, and the parameters that they refuse."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_classes_that_do_not_fit_the_data_are_refused(scheme, said):
         (CostClasses, {"classes": ["a"]}, "classes"),
         (CostClasses, {}, "classes is required: a list"),
         (CostClasses, {"classes": [1, 2, 9], "scale": "5-T"}, "scale '5-T' gives a price that is negative"),
-        (CostClasses, {"classes": [1, 999], "scale": "10**T"}, r"scale '10\*\*T' has no value there"),
+        (CostClasses, {"classes": [1, 999], "scale": "10**T"}, r"scale '10\*\*T' cannot be computed"),
         (ImportanceQuantiles, {"levels": 0}, "at least 1"),
         (ImportanceQuantiles, {"level": 3}, "no parameter 'level'; did you mean 'levels'"),
     ],

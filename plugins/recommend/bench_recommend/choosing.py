@@ -1,15 +1,16 @@
 """Choose the recommended method from the results of a race.
 
-The best of many noisy means is partly the luckiest: of k methods that are equally good, the best mean is expected to be
-about s · √(2 ln k) above the truth, s being the standard error of a mean, and it is any of them. So where the goal is a
-quality within a budget or a cap, one method is the default, chosen before any data is seen, and another one is
-recommended only if it is better by more than the paired 95 % interval. That is a hard form of shrinkage towards the
-default (James and Stein, Estimation with quadratic loss, 1961): if methods truly differ less than the interval, which
-they mostly do on small tables, following the best mean adds variance and gains nothing. The default is the stack of
-`affordable-subset`, as the models that a practitioner would fit (LightGBM, logistic regression) are members of it.
+The best of many noisy means is partly luck: of k equally good methods, any may have the best mean, which is expected to
+be about s · √(2 ln k) above the truth; s is the standard error of a mean. So if the goal is the best quality within a
+budget or a cap, one method is the default, chosen before any data is seen, and another one is recommended only if it is
+better by more than the paired 95 % interval. That is a hard form of shrinkage towards the default (James and Stein,
+Estimation with quadratic loss, 1961): if methods truly differ by less than the interval, as they mostly do on small
+tables, choosing the best mean adds variance and gains nothing. The default is the stack of `affordable-subset`, because
+it contains the models that a practitioner would fit (LightGBM, logistic regression).
 
-Prices and errors in one total, an accuracy at least cost, and the best quality at any price are other goals: there,
-policies that buy row by row differ from fixed sets by more than noise, and the best mean is followed.
+For an accuracy at least cost, or the least total of prices and errors, the best mean is chosen: under these goals,
+policies that buy row by row differ from fixed sets by more than noise. For the best quality at any price, the cheapest
+method is chosen that does not differ from the best one by more than the interval.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ __all__ = ["equals", "preferred", "ranked"]
 
 
 def ranked(finished: Sequence[Candidate]) -> list[Candidate]:
-    """Return the methods with a result: those that were not stopped by their mean value, then the others.
+    """Return the methods with a result: first those that were not stopped, by mean value, then the others.
 
-    Methods are compared on the splits that all of those that were not stopped have a result for.
+    The mean value is over the splits on which all methods that were not stopped have a result.
     """
     left = [candidate for candidate in finished if candidate.status == "tried"]
     common = min((len(candidate.values) for candidate in left), default=1)
@@ -39,7 +40,7 @@ def ranked(finished: Sequence[Candidate]) -> list[Candidate]:
 
 
 def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
-    """Return the method to recommend; None without any.
+    """Return the method to recommend; None if there is no method.
 
     Args:
         order: from `ranked`.
@@ -56,7 +57,7 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
 
 
 def equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
-    """Return the methods left that met the goal as often and differ by no more than the paired interval."""
+    """Return the other methods, not stopped, that met the goal as often and differ by at most the paired interval."""
     equal = []
     for candidate in finished:
         common = min(len(candidate.values), len(best.values))

@@ -1,4 +1,4 @@
-"""Running single trials without a suite and a store: a method in processes of its own, with a hard limit of time."""
+"""Run single trials without a suite and a store: each method in processes of its own, with a hard time limit."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = ["IsolatedTrials"]
 
 
 class _Cutting(Isolated):
-    """As `Isolated`, with every policy that can be asked step by step cut at a cap.
+    """Like `Isolated`, but cuts every policy that can be asked step by step at a cap.
 
-    The cut is made in this process, which asks the method's process. The audit sees the cut policies.
+    The cut is made in this process, which asks the method's process. The audit checks the cut policies.
     """
 
     cap: float | None = None
@@ -47,13 +47,13 @@ class _Cutting(Isolated):
 
 
 class IsolatedTrials:
-    """Runs trials one after another; to be entered, and left when there is nothing more to run, also by Ctrl-C.
+    """A context manager that runs trials one after another. Leaving it, also by Ctrl-C, ends the methods' processes.
 
     Args:
         registry: the loaded plugins.
-        cache: the folder that holds compiled kernels, and what methods must not read.
+        cache: the cache folder, which holds compiled kernels; methods cannot read the rest of it.
         isolation: ``strict`` or ``process``.
-        cap: the most that the features of a row may cost, at which policies are cut; None: they are not.
+        cap: the most that the features of a row may cost; policies are cut at it. None: they are not cut.
     """
 
     def __init__(self, registry: Registry, cache: Path, isolation: str = "process", cap: float | None = None) -> None:
@@ -71,19 +71,19 @@ class IsolatedTrials:
         self._left.close()
 
     def limit(self, seconds: float | None = None, until: float | None = None) -> None:
-        """Limit the time of later trials; a method that takes longer is ended, which fails its trial by ``time``.
+        """Limit the time of later trials. A method that takes longer is ended; its trial fails with the kind ``time``.
 
         Args:
-            seconds: the most that the method may take, or None.
-            until: when it is ended at the latest, on the monotonic clock, where ``seconds`` are given; its preparing
-                (modules, kernels) too, which ``seconds`` do not count. The import of its plugin is not cut short.
+            seconds: the most that the method may take; None: no limit. Preparation (modules, kernels) does not count.
+            until: a deadline on the monotonic clock, used only together with ``seconds``. It also ends the preparation,
+                but not the import of the plugin.
         """
         self._solver.limit(seconds, until)
 
     def run(
         self, trial: Trial, dataset: Dataset, prepared: Prepared, metrics: Mapping[str, Metric], conditions: Conditions
     ) -> TrialResult:
-        """As `bench_core.execution.run_trial`, in processes of the method's own."""
+        """Run a trial as `bench_core.execution.run_trial` does, with the method in separate processes."""
         try:
             with one_blas_thread():
                 return once_more_if_killed(

@@ -1,7 +1,7 @@
-"""Nested splits: no method has seen the rows that compare methods, nor those that its figures are measured on.
+"""Nested splits: methods are compared, and their reported figures measured, on rows that no method has seen.
 
-Of every split, a method trains on half of the rows and tunes on a fifth, which also chooses its policy. Of the other
-rows, two thirds compare the methods (`DECISION`), and a third is for the figures that are reported (`REPORT`).
+In every split, a method trains on half of the rows and tunes on a fifth, which also chooses its policy. Two thirds of
+the other rows are decision rows, on which methods are compared; a third are report rows, for the reported figures.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ DECISION_SHARE, REPORT_SHARE = 0.2 / 0.7, 0.1 / 0.7
 
 
 def divided(outcome: Outcome) -> tuple[Outcome, Outcome]:
-    """Return the outcome on the decision rows and on the report rows of a test part, with the same share of each class.
+    """Return the outcome on the decision rows and on the report rows of a test part, with about the same class shares.
 
     Args:
-        outcome: on the test part, three rows or more.
+        outcome: the outcome on the test part, which has three rows or more.
     """
     report = report_rows(outcome.y)
     decision = np.setdiff1d(np.arange(len(outcome.y)), report)

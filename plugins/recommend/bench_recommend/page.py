@@ -44,9 +44,9 @@ def fit_command(
 
 
 def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
-    """Return a table with a row per method: status, quality and cost; the reason where it was not measured.
+    """Return a table with a row per method: status, quality, cost, and the reason if it was not measured.
 
-    More than two methods that were not measured for the same reason are named in a sentence below the table instead.
+    If more than two methods were not measured for the same reason, a sentence below the table names them instead.
     """
     alike = (
         recommendation.table[recommendation.table["splits"] == 0]

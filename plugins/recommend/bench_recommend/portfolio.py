@@ -32,7 +32,7 @@ class Entry:
     """A method with its parameters.
 
     Attributes:
-        name: the method's name, with its parameters where several entries have the method.
+        name: the method's name; with its parameters if several entries have the same method.
         use: the method's registered name.
         parameters: parameters that differ from the defaults.
     """
@@ -45,7 +45,7 @@ class Entry:
 def entries(registry: Registry, names: Sequence[str], goal: Goal, full: float, sized: bool = False) -> list[Entry]:
     """Return the methods to try, most promising first.
 
-    Methods with a parameter ``budgets`` (shares of the full price) get the goal's budget, so that they use it up.
+    Methods with a parameter ``budgets`` (shares of the full price) get the goal's budget, so that they use it fully.
 
     Args:
         registry: the installed methods.
@@ -79,10 +79,10 @@ def candidates(registry: Registry, tried: Sequence[Entry], bench: Bench, named: 
         registry: the installed methods.
         tried: the entries.
         bench: the data and protocol.
-        named: whether somebody chose the methods, so that invalid parameters are an error.
+        named: whether the user chose the methods. Then invalid parameters are an error.
 
     Raises:
-        RequestError: no method applies.
+        RequestError: no method applies, or a method that the user chose has invalid parameters.
     """
     costs = bench.prepared(1).problem.costs
     found = []

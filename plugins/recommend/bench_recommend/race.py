@@ -32,9 +32,9 @@ BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
 
 _LEAST_KEPT = (6, 4, 3)
-"""The fewest methods that go on after the first, second and third split; half of them do if that is more."""
+"""After the first, second and third split, the better half of the methods goes on, but at least so many."""
 _DEFAULT_SHARE = 0.8
-"""The share of the time left that a fit of the default may take."""
+"""The share of the remaining time that a fit of the default method may take."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Candidate:
         name: the entry's name.
         method: the method.
         use, parameters: the method's registered name, and the parameters that differ from its defaults.
-        seconds: time of the longest fit, or of the fit on the sample before any other.
+        seconds: time of the longest fit; before the first split, of the fit on the sample.
         status: ``tried``, ``dropped``, ``failed``, ``left out`` or ``cannot`` (it does not apply).
         why: the reason for the status; empty if tried.
         on_sample: the goal's value on the sample's decision rows.
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def is_default(candidate: Candidate) -> bool:
-    """Return whether a method is the one that is recommended unless another is better; see `bench_recommend.choosing`.
+    """Return whether a method is the default, recommended unless another is better; see `bench_recommend.choosing`.
 
     It is not tried on the sample, runs first on every split, and is not stopped for being in a worse half.
     """
@@ -90,7 +90,7 @@ def is_default(candidate: Candidate) -> bool:
 def each(
     run: Callable[[tuple[int, Candidate]], Result], items: list[tuple[int, Candidate]], jobs: int
 ) -> Iterable[tuple[Candidate, Result]]:
-    """Yield every item with its result, in order; several run at a time."""
+    """Yield the candidate of every item with its result, in order; ``jobs`` items run at a time."""
     if jobs == 1:
         yield from ((item[1], run(item)) for item in items)
         return
@@ -122,7 +122,7 @@ def race(
         progress: called with a line after every fit.
 
     Returns:
-        The number of splits that were made; 0 where the results are those on the sample, as the time was too short.
+        The number of splits that were made; 0 if the time was too short for one, and the results are from the sample.
     """
     splits_done = 0
     for seed in range(1, splits + 1):
@@ -154,7 +154,7 @@ def race(
 def _fit(
     at: tuple[int, Candidate], bench: Bench, seed: int, end: float, alone: bool, portfolio: list[Candidate]
 ) -> Tried | None:
-    """Run a candidate on a split; None where the time left is too short and another one has a result."""
+    """Run a candidate on a split; return None if the remaining time is too short and another one has a result."""
     candidate, now = at[1], time.monotonic()
     if now + candidate.seconds > end and any(other.chosen for other in portfolio):
         return None
@@ -166,7 +166,12 @@ def _fit(
 def judged_on(
     tried: Tried, goal: Goal, classes: tuple[str, ...]
 ) -> tuple[Judged, tuple[float, NDArray[np.float64]], Judged]:
-    """Choose a policy on the validation rows; judge it there, on decision rows and each of them, and on report rows."""
+    """Choose a policy on the validation rows, and judge it.
+
+    Returns:
+        Quality and cost on the validation rows; the goal's value on the decision rows, and that of each such row;
+        quality and cost on the report rows.
+    """
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
     number = goal.choose(validation, len(tried.validation[0].y))
     decision, report = divided(tried.test[number])
@@ -200,7 +205,7 @@ def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: fl
 def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, float]:
     """Return how far a method is behind another on the same decision rows, and half of the paired 95 % interval.
 
-    With several splits, the interval is over splits, corrected for their overlap; with one, over its rows.
+    With several splits, the interval is over splits, corrected for their overlap; with one split, it is over rows.
     """
     first, second = leader.values[:splits], other.values[:splits]
     by_split = [a - b for a, b in zip(first, second, strict=True)]
@@ -213,7 +218,7 @@ def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, flo
 
 
 def _drop(portfolio: list[Candidate], splits_done: int) -> None:
-    """Stop methods that are worse than the best by more than the paired interval, and the worse half of many."""
+    """Stop methods that are worse than the best by more than the paired interval; early on, also the worse half."""
     running = sorted(
         (candidate for candidate in portfolio if candidate.status == "tried" and len(candidate.values) >= splits_done),
         key=lambda candidate: -float(np.mean(candidate.values)),

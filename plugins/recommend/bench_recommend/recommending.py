@@ -1,7 +1,7 @@
 """Recommend a method for a table, prices and a goal, by comparing methods on repeated nested splits.
 
-The methods are those of `bench_recommend.portfolio`. Every one is first fitted on a sample of the rows, for at most a
-third of the time. Then the methods run split by split, the most promising first, and those that cannot win are stopped
+The methods are those of `bench_recommend.portfolio`. All are first fitted on a sample of the rows, in about a third of
+the time at most. Then they run split by split, the most promising first, and those that cannot win are stopped
 (`bench_recommend.race`). They run in processes of their own, which are stopped at the time limit. Methods are compared
 on rows that none of them saw or tuned on; the figures shown are measured on further such rows
 (`bench_recommend.nested`).
@@ -46,13 +46,14 @@ class Recommendation:
 
     Attributes:
         best: name of the recommended entry; None if no method worked, or none kept to the budget.
-        method, parameters: its registered method and the parameters that differ from the defaults; empty without one.
+        method, parameters: the method's registered name and the parameters that differ from its defaults; empty if no
+            method is recommended.
         goal: the goal.
         table: a row per method: status, splits, quality, cost, coverage, with half-widths of 95 % intervals.
         trivial: a row per answer that needs no feature (``answer``), with the same figures as ``table``, best first;
             empty for regression.
-        curve: a row per method and budget: mean cost and quality on the report rows, and whether it is on the front;
-            only methods with all splits.
+        curve: a row per method and budget: mean cost and quality on the report rows, and whether it is on the front.
+            Only methods that ran on all splits are in it.
         text: the recommendation as text.
         dataset: the data's name, numbers of rows and features, task and threshold.
         full_cost: mean cost of all features together, in the unit of the prices.
@@ -76,7 +77,7 @@ class Recommendation:
     seconds: float
 
     def as_plain(self) -> dict[str, Any]:
-        """All of it as JSON values; numbers that are not finite are None."""
+        """Return all attributes as JSON values; numbers that are not finite become None."""
         frames = {name: getattr(self, name).to_json(orient="records") for name in ("table", "trivial", "curve")}
         return {
             "best": self.best,
@@ -116,7 +117,7 @@ def recommend(
         methods: names; empty: every installed method that applies.
         splits: the largest number of random splits.
         seconds: time limit, at which a running method is stopped. Loading a plugin is not interrupted.
-        jobs: number of methods that run at a time; 1 without isolation.
+        jobs: number of methods that run at a time; always 1 without isolation.
         isolation: ``process`` or ``strict``: methods run in processes of their own; ``none``: they run in this process,
             for a debugger, and a running method is not stopped at the time limit.
         progress: called with a line after every step.
@@ -195,7 +196,7 @@ def _recommendation(
 
 
 def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int) -> pd.DataFrame:
-    """Return the curve of the methods that ran on so many splits, over these: only their points are comparable."""
+    """Return the curve over the first ``splits`` splits, of the methods that ran on all of these."""
     import pandas as pd
 
     rows = []
@@ -257,7 +258,7 @@ def _words(
         text += " No answer is right: raise the budget, or lower the threshold."
     equal = [candidate.name for candidate in equals(best, finished)]
     if equal:
-        text += f" The difference between it and {', '.join(equal)} cannot be told on these splits."
+        text += f" On these splits it cannot be distinguished from {', '.join(equal)}."
     if goal.measure == "accuracy" and goal.error_costs is None and classes:
         few = [f"{one_line(name)} ({100 * share:.1f} %)" for name, share in rare(bench.dataset.target, classes)]
         if few:

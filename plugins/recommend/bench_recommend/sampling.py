@@ -19,16 +19,16 @@ __all__ = ["time_on_sample"]
 _SAMPLE = 300
 _KEPT_ON_SAMPLE = 12
 _SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
-"""The time limit of a method on the sample: this share of the total time, at least so many seconds, at most so many
-times an equal share of the time left; and the seconds allowed in addition for loading and compiling."""
+"""Limits of a method's time on the sample: a share of the total time; the least limit, in seconds; a multiple of an
+equal share of the time left; and the seconds that are added for loading and compiling."""
 _TIME_ON_SAMPLE = 0.35
-"""The share of the time for the sample."""
+"""The share of the total time that all methods together may take on the sample."""
 
 
 def time_on_sample(
     portfolio: list[Candidate], bench: Bench, goal: Goal, start: float, seconds: float, progress: Callable[[str], None]
 ) -> None:
-    """Fit every method on a sample of rows, to find failing methods early; the better ones go on, best first.
+    """Fit every method on a sample of rows; stop failing, slow and poor methods, and sort the others, best first.
 
     Args:
         portfolio: the methods, most promising first; their status and seconds are updated, and the list is sorted.
@@ -75,7 +75,7 @@ def time_on_sample(
 
 
 def _sample_of(dataset: Dataset, count: int) -> Dataset:
-    """Return so many random rows of a table; all of them where there are not twice as many, or a class is missing."""
+    """Return ``count`` random rows; the table itself if it has too few for a sample, or the sample lacks a class."""
     if dataset.n_rows <= 2 * count:
         return dataset
     rng = np.random.default_rng(0)

@@ -18,14 +18,14 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
 def spread(places: list[float], gap: float) -> list[float]:
-    """Return places that are at least a gap from each other, in the same order and as near as possible to the given.
+    """Move places as little as possible, so that neighbours are at least a gap apart; their order stays.
 
     Args:
         places: ascending.
         gap: the least distance.
     """
     count = np.arange(len(places)) * gap
-    # The nearest ascending sequence to places minus multiples of the gap (isotonic regression), plus these multiples.
+    # Subtract multiples of the gap, find the nearest ascending sequence (isotonic regression), and add them again.
     from sklearn.isotonic import IsotonicRegression
 
     if len(places) < 2:

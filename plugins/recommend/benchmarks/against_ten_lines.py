@@ -1,16 +1,17 @@
-"""Compare `bench recommend` with ten lines of a practitioner's own, on ten real tables and three draws of prices.
+"""Compare `bench recommend` with two simple baselines, on ten real tables and three draws of prices.
 
     python plugins/recommend/benchmarks/against_ten_lines.py --shared DIR [--time 5m] [--tables sick] [--draws 0,1,2]
 
-Of every table, 70 % of the rows are given and 30 % are never seen before the last step. Prices are drawn from 1, 2, 5,
-10, 20 and 50 for every feature, with seed 0, 1 or 2; the budget of these draws is 20, 30 and 40 % of the full price.
-The rivals are LightGBM (its defaults) on the features that are most important on all of them and fit the budget, and
-logistic regression on features chosen one by one for the accuracy gained per price on a quarter of the given rows.
-Both are fitted on all given rows. ``--method NAME`` fits one method instead of recommending one. ``DIR`` holds the
-folders ``openml_cache`` and ``files``.
+Of every table, 70 % of the rows are for training and 30 % for the final test. Prices are drawn from 1, 2, 5, 10, 20 and
+50 for every feature, with seed 0, 1 or 2; the budgets of these draws are 20, 30 and 40 % of the full price. The
+baselines, which a practitioner would write in ten lines, are LightGBM and logistic regression. LightGBM, with its
+default parameters, is fitted on all features; then again on the most important ones that fit the budget. For logistic
+regression, features are added by accuracy gained per price on a quarter of the training rows. Final fits use all
+training rows. ``--method NAME`` fits one method instead of the recommended one. ``DIR`` has the folders
+``openml_cache`` and ``files``.
 
-Every line shows test accuracy in per cent and mean cost, and the difference to the better rival with its paired 95 %
-interval over the test rows. The last lines are the mean differences to each rival, with the interval over the cases.
+Every line shows test accuracy in per cent and mean cost, and the difference to the better baseline with its paired 95 %
+interval over the test rows. The last lines show the mean difference to each baseline, with the interval over cases.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ OPENML = {
     "spambase": (44, "class", ()),
     "pendigits": (32, "class", ()),
 }
-"""Id, target, and columns that are names; bank marketing of the UCI repository is the tenth."""
+"""OpenML id, target, and columns to leave out. The tenth table is bank marketing, from the UCI repository."""
 
 
 def tables(shared: Path, names: list[str]) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -67,7 +68,7 @@ def tables(shared: Path, names: list[str]) -> Iterator[tuple[str, pd.DataFrame]]
 
 
 def lightgbm(train: pd.DataFrame, test: pd.DataFrame, prices: dict[str, float], budget: float) -> tuple[Any, float]:
-    """Answer with LightGBM on the most important features that fit the budget."""
+    """Return test labels and cost of LightGBM on the most important features that fit the budget."""
     from lightgbm import LGBMClassifier
 
     X, T = train.drop(columns="y"), test.drop(columns="y")
@@ -87,7 +88,7 @@ def lightgbm(train: pd.DataFrame, test: pd.DataFrame, prices: dict[str, float], 
 
 
 def logistic(train: pd.DataFrame, test: pd.DataFrame, prices: dict[str, float], budget: float) -> tuple[Any, float]:
-    """Answer with logistic regression on features that are added by gained accuracy per price."""
+    """Return test labels and cost of logistic regression on features that are added by accuracy gained per price."""
 
     def fitted(rows: pd.DataFrame, columns: list[str]) -> Any:
         numbers = [column for column in columns if pd.api.types.is_numeric_dtype(rows[column])]
@@ -119,7 +120,7 @@ def logistic(train: pd.DataFrame, test: pd.DataFrame, prices: dict[str, float], 
 def ours(
     train: pd.DataFrame, test: pd.DataFrame, prices: dict[str, float], budget: float, options: argparse.Namespace
 ) -> tuple[Any, float, str]:
-    """Answer with the recommended method, fitted with the same goal; return also its name and the seconds."""
+    """Return test labels and mean cost of the recommended method, and a text with its name and the seconds taken."""
     start, goal, method, parameters = time.monotonic(), Goal(budget=budget), options.method, options.parameters
     if method is None:
         found = recommend(train, prices, target="y", goal=goal, seconds=options.time)
@@ -139,9 +140,7 @@ def main() -> None:
     """Run the cases and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, required=True)
-    parser.add_argument(
-        "--time", type=lambda text: float(text.removesuffix("m")) * (60 if text[-1] == "m" else 1), default=300.0
-    )
+    parser.add_argument("--time", type=seconds, default=300.0)
     parser.add_argument("--tables", type=lambda text: text.split(","), default=[])
     parser.add_argument("--draws", type=lambda text: [int(one) for one in text.split(",")], default=[0, 1, 2])
     parser.add_argument("--method")

@@ -25,7 +25,7 @@ VALUES = {"age": 61, "ward": "B", "glucose": 148, "insulin": 85, "scan": 0.4}
 
 
 def write_table() -> None:
-    """Run the guide's code for its table, and write its prices, in the working folder."""
+    """Write the guide's table, by running its code, and its prices to the working folder."""
     text = GUIDE.read_text(encoding="utf-8")
     code = re.search(r"```python\n(import csv.*?)```", text, re.S)
     prices = re.search(r'```toml title="prices.toml"\n(.*?)```', text, re.S)
@@ -63,12 +63,12 @@ def draw_session(path: Path) -> None:
             state = client.post(f"/sessions/{state['session']}/values", json=body).json()
             show("POST /sessions/ID/values", body, state)
     svg = console.export_svg(title="bench serve policy", unique_id="session")
-    svg = re.sub(r"@font-face \{.*?\}|<!--.*?-->", "", svg, flags=re.S)  # a page fetches no fonts from other hosts
+    svg = re.sub(r"@font-face \{.*?\}|<!--.*?-->", "", svg, flags=re.S)  # fetch no fonts from other hosts
     path.write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n", encoding="utf-8")
 
 
 def main() -> None:
-    """Make the pictures, which have at most 100 kB each."""
+    """Make the pictures; fail if one is larger than 100 kB."""
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         write_table()

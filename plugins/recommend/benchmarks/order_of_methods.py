@@ -4,10 +4,10 @@
 
 It reads ``suites/open.toml`` and ``leaderboard/open/budgets.csv`` and writes ``bench_recommend/portfolio.json``. An
 entry's expected value is its mean share of the full model's quality over data sets, prices and the budgets of 5, 10, 20
-and 40 %, with that of the majority class where it has no policy or is over the budget. Entries whose median fit takes
-under ten seconds come first, by descending value; then the others. Of entries without records nothing is known, and
-only trying them shows what they are worth: they come first of all where the methods of their plugin that have records
-are quick, and last where there are none, as they may be slow.
+and 40 %; where it has no policy within the budget, the majority class's share is used. Entries whose median fit takes
+under ten seconds come first, by descending value; then the slower ones. Entries without records have no expected value.
+They are put before all others if an entry of the same plugin has records and is quick, and otherwise last, as they may
+be slow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The figures of a recommendation equal those of the policies on the report rows, which are recomputed here."""
+"""The figures of a recommendation are those of the policies on the report rows; the tests recompute them."""
 
 from __future__ import annotations
 

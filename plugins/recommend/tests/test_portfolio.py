@@ -21,7 +21,7 @@ SUITE = Path(__file__).parents[3] / "suites" / "open.toml"
 
 def test_the_entries_of_the_open_comparison_are_tried_once_each() -> None:
     suite = tomllib.loads(SUITE.read_text(encoding="utf-8"))["methods"]
-    found = entries(load_registry(), (), Goal(), 100.0)  # behind them are methods of plugins without an entry
+    found = entries(load_registry(), (), Goal(), 100.0)  # methods of plugins without an entry come after them
     wanted = sorted((one["use"], str(one.get("parameters", {}))) for one in suite)
     assert sorted((one.use, str(dict(one.parameters))) for one in found[: len(wanted)]) == wanted
     assert not {one.use for one in found[len(wanted) :]} & {one["use"] for one in suite}

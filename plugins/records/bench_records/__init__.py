@@ -1,6 +1,6 @@
 """Published records: reading, exporting, verifying and submitting them.
 
-The names below are what pages, figures and programs read records with. They are loaded on first use.
+Pages, figures and programs read records with the names in ``__init__.pyi``, which are imported on first use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Checksums of an export's records: of what they say, not of the bytes that a version of a library wrote.
+"""Checksums of an export's records: of their content, not of the bytes that a version of a library wrote.
 
-A record's checksum is over its labels, its name, its information, what its data set was defined as, and the table of
-its policies: every column in which it has a number. It does not depend on the order of the rows, on other records, or
-on how a file format holds them.
+A record's checksum covers its labels, name and information, the definition of its data set, and the table of its
+policies, with every column in which it has a number. It does not depend on the order of the rows, on other records, or
+on the file format.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["SLOT", "Summed", "checksum_of_run", "checksums"]
 
 SLOT = ["dataset", "costs", "method", "seed", "point"]
-"""What a suite calls a trial."""
+"""The labels that identify a trial in a suite."""
 
 
 class Summed(NamedTuple):
     """A record of an export.
 
     Attributes:
-        first: place of its first row.
+        first: index of its first row.
         slot: values of `SLOT`.
-        name: its trial's name.
+        name: name of its trial.
         checksum: SHA-256, hexadecimal.
     """
 
@@ -45,12 +45,12 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     """The checksum of every record in a table.
 
     Args:
-        frame: policies, sorted as by `bench_records.records.sort_policies`.
+        frame: policies, sorted by `bench_records.records.sort_policies`.
         infos: trial name → its information as text.
         definitions: data set → definition.
 
     Raises:
-        ValueError: a column of numbers holds something else.
+        ValueError: a numeric column holds something else.
     """
     if frame.empty:
         return []
@@ -63,7 +63,7 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
     numbers = np.array(frame[columns].to_numpy(dtype="<f8", na_value=np.nan), order="C")
     there = ~np.isnan(numbers)
     used = np.logical_or.reduceat(there, starts, axis=0)
-    numbers[~there] = np.nan  # one bit pattern for nothing
+    numbers[~there] = np.nan  # all missing numbers have the same bits
     sums = []
     for start, end, mask in zip(starts.tolist(), ends, used, strict=True):
         slot = tuple(texts[key][start] for key in SLOT)
@@ -83,5 +83,5 @@ def checksums(frame: pd.DataFrame, infos: Mapping[str, str], definitions: Mappin
 
 
 def checksum_of_run(name: str, run: str) -> str:
-    """The checksum of where and when a trial ran, as text."""
+    """The checksum of a trial's name and its run (provenance and timings, as text)."""
     return sha256_text(f"{name}|{run}")

@@ -21,28 +21,27 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """Tables of records, joined stores, verification, and submissions."""
+    """Add the commands for tables of records, merged stores, verification and submissions."""
     for command in (export, merge, verify, submit):
         group.add_command(command)
 
 
 @click.command()
 @click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of the sample; a fresh one by default.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the sample; random by default.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @ISOLATION
-@click.option("--kernels", metavar="NAME", help="Only records that name these kernels, such as Haswell.")
-@click.option("--note", is_flag=True, help="With strict: note in verified.json beside the page what came out equal.")
+@click.option("--kernels", metavar="NAME", help="Only records computed with these BLAS kernels, such as Haswell.")
+@click.option("--note", is_flag=True, help="With strict: note equal records in verified.json, beside the page.")
 @with_sessions
 def verify(
     session: SuiteSession, sample: str, seed: int | None, jobs: int, isolation: str, kernels: str | None, note: bool
 ) -> int:
     """Recompute a random sample of suites' published records, and compare them with what is published.
 
-    Records that say they were made by the same processor, kernels and libraries must be equal bit for bit. Elsewhere
-    a record is refuted where a metric differs by more than two turned rows, or 0.2 % of the rows, explain; what
-    differs by less, or cannot be recomputed for want of its data, is listed as undecided. The exit code is 1 when a
-    record is refuted.
+    Records that name this machine's processor, kernels and libraries must be equal bit for bit. Any other record is
+    refuted if a metric differs by more than changed decisions on two rows, or on 0.2 % of the rows, can explain. If it
+    differs by less, or its data is unavailable, it is listed as undecided. The exit code is 1 if a record is refuted.
     """
     from secrets import randbelow
 
@@ -51,7 +50,7 @@ def verify(
     from bench_records import verification as verifying
 
     if note and isolation != "strict":
-        raise RequestError("--note: only what is verified with --isolation strict is noted")
+        raise RequestError("--note needs --isolation strict: other verifications are not noted")
     seed = randbelow(2**32) if seed is None else seed
     verified = verifying.verify(session, sample, seed, Options(jobs=jobs, isolation=isolation), kernels)
     for verdict in verified.verdicts:
@@ -76,15 +75,15 @@ def verify(
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), help="File to write; standard output otherwise."
 )
-@click.option("--budgets", is_flag=True, help="Rather a row per trial and budget: what it answers there.")
+@click.option("--budgets", is_flag=True, help="Write a row per trial and budget instead.")
 @with_session
 def export(session: SuiteSession, form: str, output: Path | None, budgets: bool) -> int:
     """Write a suite's records as one table: a row per trial, policy and part, a column per metric.
 
-    With --budgets a row per trial and budget: the policy that validation picks for it, on the test part. The budgets
-    are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
+    With --budgets, a row per trial and budget: the test results of the policy that validation selects for the budget.
+    The budgets are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
 
-    In CSV a text that a spreadsheet would run as a formula has a ' before it; Parquet and JSON hold it as it is.
+    In CSV, a ' is put before texts that a spreadsheet would run as formulas. Parquet and JSON hold them unchanged.
     """
     from bench_records.committed import records_of
     from bench_records.files import write_files

@@ -11,9 +11,9 @@ __all__ = ["values"]
 
 
 def values(column: pd.Series) -> list[Any]:
-    """A column's values in order, as Python's own; what is missing is NaN.
+    """A column's values in order, as Python objects; missing values are NaN.
 
-    As ``list(column)``, which takes a step of Python and of Arrow for every text.
+    The same as ``list(column)``, but faster: that converts every text of an Arrow column singly.
     """
     items: list[Any] = column.to_numpy(dtype=object).tolist()
     return items

@@ -1,4 +1,4 @@
-"""A suite's published export as its runs see it: which trials it holds, and its records where the store has none."""
+"""A suite's published export, as a run uses it: the trials it holds, and records of trials that the store lacks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["Committed", "published", "records_of", "state_of"]
 
 _BATCH = 4096
-"""Rows that are read at once where only some are asked for."""
+"""Number of rows read at a time when only some are needed."""
 
 
 def state_of(folder: Path) -> tuple[int, ...]:
-    """What changes when an export is written: inodes, sizes and times of change of its files; empty for none."""
+    """Inodes, sizes and modification times of an export's files, which change when it is written; empty if none."""
     states: list[int] = []
     for path in export_files(folder):
         with suppress(OSError):
@@ -37,12 +37,12 @@ def state_of(folder: Path) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Committed:
-    """The trials of a committed export, read no further than planning needs.
+    """The trials of a committed export. It reads only as much of the files as a caller needs.
 
     Attributes:
-        folder: where the export lies; it need not be there.
+        folder: the suite's folder; it need not exist.
         metrics: metrics that a done trial must have, since the export has no decisions to compute them from.
-        state: which file it was when this was made, see `state_of`.
+        state: the state of the files when this object was made, see `state_of`.
     """
 
     folder: Path
@@ -66,7 +66,7 @@ class Committed:
                 there = set(file.schema_arrow.names)
                 columns = ["name", "status", "dataset", *(c for c in asked.values() if c in there)]
                 frames.append(file.read(columns, use_threads=False).to_pandas(use_threads=False))
-            except Exception as error:  # whatever a library makes of bytes that are not its own
+            except Exception as error:  # libraries raise any exception for malformed files
                 raise damaged(path, error) from None
         if not frames:
             return set(), set(), set()
@@ -85,16 +85,16 @@ class Committed:
         return finished - lacking, failed - finished, inapplicable
 
     def _tasks(self, trials: pd.DataFrame) -> dict[str, str]:
-        """Data set → its task, by what is said of one of its trials."""
+        """Data set → its task, from the information of one of its trials."""
         first = trials.drop_duplicates("dataset")
         datasets = dict(zip(first["name"], first["dataset"], strict=True))
         return {datasets[name]: info.get("task", "") for name, info in self._infos(datasets.keys())}
 
     def _infos(self, names: Set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What the export says of some trials, one after the other: all of it takes forty times the file's size.
+        """Yield names and information of trials, read in batches: all at once would take forty times the file's size.
 
         Raises:
-            RequestError: the export is damaged, or lacks one of them.
+            RequestError: the export is damaged, or lacks one of the trials.
         """
         import pyarrow.parquet as pq
 
@@ -111,13 +111,13 @@ class Committed:
                             yield name, json.loads(info.as_py())
                     if not left:
                         return
-            except Exception as error:  # whatever a library makes of bytes that are not its own
+            except Exception as error:  # libraries raise any exception for malformed files
                 raise damaged(path, error) from None
-        raise damaged(self.folder, f"nothing is said of trial {min(left)[:16]}…")
+        raise damaged(self.folder, f"the information of trial {min(left)[:16]}… is missing")
 
     @cached_property
     def _without_result(self) -> dict[str, dict[str, Any]]:
-        """Trial that failed or is not applicable → what the export says of it."""
+        """Name of a trial that failed or is not applicable → its information."""
         return dict(self._infos(self.failed | self._names[2]))
 
     @property
@@ -132,7 +132,7 @@ class Committed:
 
     @cached_property
     def over_limit(self) -> set[str]:
-        """Names of those of the failed trials that took longer than the time limit."""
+        """Names of the failed trials that exceeded the time limit."""
         return {name for name in self.failed if is_over_limit(self._without_result[name])}
 
     @cached_property
@@ -142,17 +142,17 @@ class Committed:
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is still the one that was read."""
+        """Whether the files have not changed since this object was made."""
         return self.state == state_of(self.folder)
 
     def provenance(self, name: str) -> Mapping[str, Any]:
-        """Where and by which code a trial was computed; empty when that is not known."""
+        """Where and by which code a trial was computed; empty if unknown."""
         run = self.records.runs.get(name) if self.records is not None else None
         return run["provenance"] if run else {}
 
     @cached_property
     def whole(self) -> Records | None:
-        """The export, with the trials that lack a metric; None when there is none."""
+        """The export, including trials that lack a metric; None if there is no export."""
         records = read_export(self.folder)
         if records is None:
             return None
@@ -161,7 +161,7 @@ class Committed:
 
     @cached_property
     def records(self) -> Records | None:
-        """The export without the trials that lack a metric; None when there is none."""
+        """The export without trials that lack a metric; None if there is no export."""
         whole = self.whole
         if whole is None:
             return None
@@ -178,7 +178,7 @@ class Committed:
 
     @cached_property
     def contents(self) -> dict[str, str]:
-        """Definition of a data set → its content hash: it names trials where the data cannot be had."""
+        """Definition of a data set → its content hash, from which trials are named if the data is unavailable."""
         records = self.whole
         if records is None:
             return {}
@@ -191,12 +191,12 @@ class Committed:
 
 
 def published(session: SuiteSession) -> Committed:
-    """The suite's published export as it is now; it need not be there."""
-    known: Any = session.known  # any plugin's
+    """The suite's published export as it is now; it need not exist."""
+    known: Any = session.known  # may come from another plugin
     return known if isinstance(known, Committed) else Committed(session.folder, session.suite.needed_metrics())
 
 
 def records_of(session: SuiteSession, plan: Plan | None = None) -> Records:
-    """The suite's records: the store's, and from the published export what the store does not have."""
+    """The suite's records: those of the store, and those that only the published export has."""
     metrics = session.suite.needed_metrics()
     return collect(plan or session.plan(), session.store, metrics, published(session).records)

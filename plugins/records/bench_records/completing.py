@@ -1,8 +1,8 @@
-"""Every family completed with the policy that buys nothing, so that no method lacks an answer at any budget.
+"""Complete every family with the policy that buys nothing, so that every method has an answer at every budget.
 
-A record holds what the empty policy is worth on its rows (``empty``). That depends on the data, the split and the
-threshold only, so a record that was made before records held it takes it from another one of the same rows, or from
-one of the method ``majority``, which is the same policy.
+A record holds the metrics of the empty policy on its rows (``empty``). They depend only on the data, the split and the
+threshold. So for older records, which lack them, they are taken from another record of the same rows, or from a record
+of the method ``majority``, which is the same policy.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 __all__ = ["EMPTY", "complete"]
 
 EMPTY = "empty"
-"""The column of a completed table that says which rows were added."""
+"""The boolean column of a completed table that marks added rows; also the key of the empty policy in a record."""
 
 _SETTING = ("dataset", "split", "seed")
-"""What of a trial's identity decides on which rows an answer is judged."""
+"""The keys of a trial's identity that determine the rows on which answers are judged."""
 
 
 def complete(records: Records) -> pd.DataFrame:
-    """The done policies, and behind every family's last one the empty policy, where it is known.
+    """The policies of done trials, and an empty policy for each family if its metrics are known.
 
-    A family is one data set, cost scheme, method and seed, over all points of the grid.
+    A family has one data set, cost scheme, method and seed, and all points of the grid.
 
     Returns:
         The done rows of ``records.policies`` with a boolean column `EMPTY`, followed by the added rows.
@@ -58,12 +58,13 @@ def complete(records: Records) -> pd.DataFrame:
 
 
 def _setting(identity: Mapping[str, Any]) -> str:
-    refuses = identity.get("threshold") if identity.get("reject", True) else None  # else it is only one to stop at
+    # Without the reject option the threshold only says when to stop, which does not change the empty policy.
+    refuses = identity.get("threshold") if identity.get("reject", True) else None
     return canonical_json([*(identity.get(key) for key in _SETTING), refuses])
 
 
 def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What records themselves hold, by the table's columns."""
+    """Yield names and the empty policy's metrics of records that hold them, by column of the table."""
     for name in names:
         empty = records.infos[name].get(EMPTY)
         if empty:
@@ -72,7 +73,7 @@ def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, A
 
 
 def _majority(records: Records, done: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of the method ``majority``."""
+    """Yield names and metrics of the records of the method ``majority``, by column of the table."""
     mine = {n for n in names if records.identities[n].get("method", {}).get("use") == "majority"}
     if mine:
         rows = done[done["name"].isin(mine)].drop_duplicates("name")

@@ -1,11 +1,11 @@
-"""A suite's committed export: what its pages are rendered from, and what a run resumes from.
+"""A suite's committed export, from which its pages are rendered and a run resumes.
 
 ``records/METHOD.parquet`` holds the records of one method, sorted and without anything that depends on when or where
-they were computed; times and machines are in ``runs/METHOD.parquet``. A method that is computed again changes its two
-files only. Test decisions are in neither.
+they were computed; times and machines are in ``runs/METHOD.parquet``. Computing a method again changes only its two
+files. Neither file contains test decisions.
 
-Every record carries a checksum (see `bench_records.checksums`) and what its data set was defined as. An
-export in which a record does not match its checksum, or its name is not the hash of its trial, is not read at all.
+Every record has a checksum (see `bench_records.checksums`) and the definition of its data set. If a record does not
+match its checksum, or its name is not the hash of its trial, the export is refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST = 60
 
 
 def export_files(folder: Path, part: str = RECORDS) -> list[Path]:
-    """The files of an export, sorted; none where nothing is published.
+    """The files of an export, sorted; none if nothing is published.
 
     Args:
         folder: the suite's folder.
@@ -47,7 +47,7 @@ def export_files(folder: Path, part: str = RECORDS) -> list[Path]:
 
 
 def renamed(frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The table with metrics' columns called otherwise, in the place of those that were called so."""
+    """The table with metrics renamed (old name → new name); columns that had a new name are replaced."""
     columns = {
         f"{part}.{old}": f"{part}.{new}" for part in ("validation", "test") for old, new in names.items() if old != new
     }
@@ -65,10 +65,10 @@ def write_export(
     exports are compared by content.
 
     Args:
-        records: what is exported, see `bench_records.published_form`.
+        records: the records to export, see `bench_records.published_form`.
         folder: the suite's folder.
-        metrics: the suite's; values of a later version than the first are stored under its `Metric.key`.
-        compress: make the files small, which takes most of the time; the content is the same without.
+        metrics: the suite's metrics by name; columns have the name `Metric.key`, which includes a later version.
+        compress: whether to make the files small, which takes most of the time. It does not change the content.
     """
     names = {name: metric.key for name, metric in (metrics or {}).items()}
     frame = renamed(records.policies, names)
@@ -84,7 +84,7 @@ def write_export(
 
 
 def _files(methods: Iterable[str]) -> dict[str, str]:
-    """Method → the name of its files: letters and digits of its name, and a number where several have the same."""
+    """Method → name of its files: the letters and digits of the method's name, and a number if that is not unique."""
     stems = distinct(sorted(methods), _stem)
     return {method: f"{stem}{_SUFFIX}" for method, stem in stems.items()}
 
@@ -130,17 +130,17 @@ def _bytes(table: pa.Table, compress: bool) -> bytes:
 
     sink = pa.BufferOutputStream()
     level = {"compression": "zstd", "compression_level": 19} if compress else {"compression": "none"}
-    # Numbers of policies rarely repeat: a dictionary of them is larger than they are.
+    # Policies' numbers rarely repeat, so dictionary encoding would make these columns larger.
     texts = [field.name for field in table.schema if not pa.types.is_floating(field.type)]
     pq.write_table(table, sink, use_dictionary=texts, write_statistics=False, **level)
     return bytes(sink.getvalue())
 
 
 def read_export(folder: Path) -> Records | None:
-    """The records of a committed export; None when there is none.
+    """The records of a committed export; None if there is no export.
 
     Raises:
-        RequestError: a file or a record in it is damaged, or was written before there were checksums.
+        RequestError: a file or a record in it is damaged, or was written before exports had checksums.
     """
     import pandas as pd
 
@@ -151,12 +151,12 @@ def read_export(folder: Path) -> Records | None:
     for path, part in parts.items():
         for method in part.policies["method"].unique().tolist():
             if (other := owners.setdefault(method, path)) != path:
-                raise damaged(path, f"the records of {method} are in {other.name}, too")
+                raise damaged(path, f"{other.name} also has records of {method}")
     runs: dict[str, dict[str, Any]] = {}
     for path in export_files(folder, RUNS):
         try:
             runs |= _runs(path)
-        except Exception as error:  # whatever a library makes of bytes that are not its own
+        except Exception as error:  # libraries raise any exception for malformed files
             raise damaged(path, error) from None
     frame = pd.concat([part.policies for part in parts.values()], ignore_index=True)
     infos = {name: info for part in parts.values() for name, info in part.infos.items()}
@@ -165,7 +165,8 @@ def read_export(folder: Path) -> Records | None:
 
 
 _BESIDE = ("info", "definition", "checksum")
-"""Columns beside the policies' own, each filled in one row of a record: the trial's, the data set's, the record's."""
+"""Columns added to those of policies, filled only in a record's first row: information of the trial (once per trial),
+definition of the data set, and checksum of the record."""
 _SHOWN = 5
 
 
@@ -181,7 +182,7 @@ def _read_records(path: Path) -> Records:
         definitions = {dataset: text for dataset, text in pairs if isinstance(text, str)}
         infos = {name: json.loads(info) for name, info in texts.items()}
         wrong = _wrong(frame, texts, definitions, infos)
-    except Exception as error:  # whatever a library makes of bytes that are not its own
+    except Exception as error:  # libraries raise any exception for malformed files
         raise damaged(path, error) from None
     if wrong:
         raise damaged(path, *wrong)
@@ -198,7 +199,7 @@ def _frame(path: Path) -> pd.DataFrame:
 def _wrong(
     frame: pd.DataFrame, texts: Mapping[str, str], definitions: Mapping[str, str], infos: Mapping[str, Any]
 ) -> list[str]:
-    """A line for every record that is not what was written."""
+    """A line for every record that was changed after it was written."""
     recorded, defined = (
         [text if isinstance(text, str) else None for text in values(frame[column])]
         for column in ("checksum", "definition")
@@ -233,6 +234,5 @@ def damaged(path: Path, *problems: object) -> RequestError:
     if len(lines) > _SHOWN:
         lines[_SHOWN:] = [f"and {len(lines) - _SHOWN} more"]
     return RequestError(
-        f"{path} is damaged: {'; '.join(lines)}. "
-        "Bring back the file that was committed, or remove it and run the suite again"
+        f"{path} is damaged: {'; '.join(lines)}. Restore the committed file, or remove it and run the suite again"
     )

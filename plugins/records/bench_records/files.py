@@ -1,4 +1,4 @@
-"""Files of an export and its pages, written completely or not at all."""
+"""Write files of an export and its pages, all of them or none."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["differing", "distinct", "write_files"]
 
 
 def distinct(names: Iterable[str], plain: Callable[[str], str], taken: Collection[str] = ()) -> dict[str, str]:
-    """Name → its plain form for a file or an address, with ``-2``, ``-3`` … after it where that is in use.
+    """Name → a distinct plain form, for a file or an address: with ``-2``, ``-3`` … appended if it is in use.
 
     Args:
-        names: in the order in which they choose.
-        plain: the plain form of a name; different names may have the same.
-        taken: plain forms that are in use already.
+        names: the names; earlier ones get the forms without a number.
+        plain: returns the plain form of a name; different names may have the same form.
+        taken: forms that are already in use.
     """
     found: dict[str, str] = {}
     used = set(taken)
@@ -34,15 +34,13 @@ def distinct(names: Iterable[str], plain: Callable[[str], str], taken: Collectio
 
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:
-    """Write files, all or none: each under a temporary name, and renamed when the last one is on the disk.
-
-    Those that hold the same bytes already are left alone.
+    """Write all files under temporary names, and then rename them. Files with the same content are not written.
 
     Returns:
         The files that changed.
 
     Raises:
-        RequestError: one cannot be written.
+        RequestError: a file cannot be written.
     """
     changed = differing(files)
     temporaries = {path: path.with_name(f".{path.name}.{os.getpid()}") for path in changed}
@@ -65,7 +63,7 @@ def write_files(files: Mapping[Path, bytes]) -> list[Path]:
 
 
 def differing(files: Mapping[Path, bytes]) -> list[Path]:
-    """Files that are missing on the disk or hold something else.
+    """The files that are missing on the disk or have another content there.
 
     Parquet files are compared by content: their bytes depend on the version that wrote them.
     """
@@ -83,7 +81,7 @@ def _same(path: Path, data: bytes) -> bool:
     import pyarrow.parquet as pq
 
     try:
-        # Not read_table: its scanner's threads can outlive the interpreter, which then ends in an abort.
+        # Not read_table: the threads of its scanner can outlive the interpreter, which then aborts.
         old, new = (pq.ParquetFile(pa.BufferReader(data)).read(use_threads=False) for data in (there, data))
         return bool(old.equals(new))
     except (pa.ArrowInvalid, OSError):

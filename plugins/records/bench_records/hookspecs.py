@@ -1,4 +1,4 @@
-"""The hooks of this plugin: tables that ``bench export`` writes, and what of a record is published."""
+"""The hooks of this plugin: the table of ``bench export --budgets``, and the parts of records that are published."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ hookspec = pluggy.HookspecMarker("budgetbench")
 def bench_budget_table(records: Records, suite: Suite) -> pd.DataFrame | None:
     """The table of ``bench export --budgets``: a row per trial and budget.
 
-    Implement it with ``@hookimpl(optionalhook=True)``. The first answer that is not None counts.
+    Implement it with ``@hookimpl(optionalhook=True)``. The first result that is not None is used.
     """
 
 
 @hookspec
 def bench_shown_names(suite: Suite) -> Collection[str]:  # type: ignore[empty-body]
-    """What the suite's page shows of a fit beside the numbers of its policies: only this is published.
+    """Return the names of the details of a fit that the suite's page shows. Other details are not published.
 
-    Names of series of the history, of details of policies, and of the keys ``usage`` and ``evaluations`` of records.
+    Names are those of series in the history and of details of policies, and the keys ``usage`` and ``evaluations``.
     Implement it with ``@hookimpl(optionalhook=True)``.
 
     Example::

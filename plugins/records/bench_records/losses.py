@@ -1,7 +1,7 @@
-"""What a published page would lose, and which of its records are of an earlier definition.
+"""Find published records that a new page would lose, and records of trials that are now defined differently.
 
-A committed record is kept when its trial is rendered, under whatever labels. It is replaced when the trial that the
-suite now asks for in its place is done. Otherwise it would be lost, and no page is rendered unless that is asked for.
+A committed record is kept if its trial is rendered, under any labels. It is replaced if the trial that now has its
+labels in the suite is done. Otherwise it would be lost, and no page is rendered unless the user accepts the loss.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Loss:
     """Committed records of a data set that would be lost for one reason.
 
     Attributes:
-        dataset, costs: what they are of.
-        methods: their methods, sorted.
-        count: how many records.
-        reason: why the suite's records do not hold them.
+        dataset, costs: labels of their data set and costs.
+        methods: labels of their methods, sorted.
+        count: number of records.
+        reason: why they are not among the suite's records.
     """
 
     dataset: str
@@ -47,13 +47,13 @@ class Loss:
 def find_losses(
     suite: Suite, plan: Plan, committed: Records | None, records: Records, drop: Collection[str] = ()
 ) -> list[Loss]:
-    """What of an export would be lost, grouped by data set, costs and reason.
+    """The records of an export that would be lost, grouped by data set, costs and reason.
 
     Args:
-        suite: what is asked for.
+        suite: the suite.
         plan: the plan of all trials of the suite.
-        committed: the export, with trials that lack a metric; None when there is none.
-        records: what is to be rendered.
+        committed: the export, including trials that lack a metric; None if there is no export.
+        records: the records to render.
         drop: labels of data sets, costs or methods whose records may be lost.
     """
     if committed is None:
@@ -78,10 +78,10 @@ def find_losses(
 
 
 def outdated(suite: Suite, records: Records) -> dict[tuple[str, str], int]:
-    """Records that the suite would name otherwise now, whatever became of the data.
+    """Count records whose trials the suite now defines differently, apart from changes of the data.
 
     Returns:
-        (method, what changed) → how many records.
+        (method, changes in words) → number of records.
     """
     if records.policies.empty:
         return {}
@@ -117,7 +117,7 @@ class _Reasons:
         return {(t.dataset, t.costs, t.method, t.seed, t.point): t for t in self.suite.trials()}
 
     def of(self, slot: tuple[Any, ...], name: str, instead: tuple[str, str] | None) -> str:
-        """Why a committed record is not among those to be rendered."""
+        """Why a committed record is not among the records to render."""
         dataset, costs, method, seed, _ = slot
         suite = self.suite
         if dataset not in suite.dataset_names():
@@ -139,7 +139,7 @@ class _Reasons:
             old, new = (side.definitions.get(dataset, "{}") for side in (self.committed, self.plan))
             if old != new:
                 differing = "; ".join(_differences(json.loads(old), json.loads(new), "its "))
-                reasons.insert(0, f"the data set was defined otherwise: {differing}")
+                reasons.insert(0, f"the definition of the data set changed: {differing}")
         if instead is not None and instead[1] != "ok":
             reasons.append("its trial failed when it was run again")
         elif not reasons:
@@ -156,7 +156,7 @@ def _seeds(suite: Suite, dataset: str) -> Sequence[int]:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What determines a trial and differs between two identities, in words."""
+    """The differences between two identities of trials, in words."""
     descriptions = []
     for key in sorted(before.keys() | now.keys()):
         old, new = before.get(key), now.get(key)
@@ -172,7 +172,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any], what: str) -> list[str]:
-    """Keys of two tables whose values differ, with the values; parameters one by one."""
+    """The differences between two tables, in words: keys with old and new values. Nested tables are compared by key."""
     descriptions = []
     for key in sorted(old.keys() | new.keys()):
         a, b = old.get(key), new.get(key)

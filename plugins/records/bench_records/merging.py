@@ -129,12 +129,12 @@ def _differences(ours: dict[str, Any], theirs: dict[str, Any], store: Store, sou
     for key in sorted((ours.keys() | theirs.keys()) - set(_MAY_DIFFER) - {"policies", "empty"}):
         yield from _unequal(key, ours.get(key), theirs.get(key))
     empty = [record.get("empty", {}) for record in (ours, theirs)]
-    # Earlier records lack it.
+    # Earlier records lack the empty policy.
     for key in sorted(empty[0].keys() & empty[1].keys() - {"validation", "test"}):
         yield from _unequal(f"empty.{key}", empty[0][key], empty[1][key])
     left, right = dict(ours["policies"]), dict(theirs["policies"])
     for part in ("validation", "test"):
-        # Compare metrics of both only: a metric that was added later is in one of them, from the same decisions.
+        # Compare only metrics of both records: one that was added later may be in one record, from the same decisions.
         mine, yours = left.pop(part), right.pop(part)
         for metric in sorted(mine.keys() & yours.keys()):
             yield from _unequal(f"{part}.{metric}", mine[metric], yours[metric])

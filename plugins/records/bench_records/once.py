@@ -1,4 +1,4 @@
-"""Objects that keep what is computed of them."""
+"""A base class of objects that cache values computed from them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ T = TypeVar("T")
 
 @dataclass
 class Once:
-    """A base class: what a function computes of an instance is computed once."""
+    """A base class whose instances cache the results of functions of themselves, by name."""
 
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def once(self, name: str, compute: Callable[[Self], T]) -> T:
-        """Return the result of a function of this object, which is called the first time that a name is given."""
+        """Return ``compute(self)``, called at the first use of the name and cached under it."""
         if name not in self._kept:
             self._kept[name] = compute(self)
         kept: T = self._kept[name]

@@ -1,4 +1,4 @@
-"""The hooks of published records: the trials that a suite's export holds."""
+"""The entry point of this plugin: it adds hooks, and reports the trials that a suite's export holds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
-    """Let other plugins bring tables for ``bench export``."""
+    """Add the hook specifications of `bench_records.hookspecs`."""
     from bench_records import hookspecs
 
     manager.add_hookspecs(hookspecs)
@@ -25,7 +25,7 @@ def bench_add_hookspecs(manager: pluggy.PluginManager) -> None:
 
 @hookimpl
 def bench_known_trials(session: SuiteSession) -> Committed | None:
-    """The trials of the suite's published export."""
+    """Return the trials of the suite's published export."""
     from bench_records.committed import Committed
 
     return Committed(session.folder, session.suite.needed_metrics())

@@ -1,6 +1,6 @@
-"""What of a record is published: its numbers, and of what a fit says about itself only what the suite's page shows.
+"""Reduce records to what is published: their numbers, and those details of a fit that the suite's page shows.
 
-The rest (feature usage of every policy, series of training, models) is most of a record and stays in the store.
+The rest (feature usage of every policy, training history, models) is most of a record. It stays in the store.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 __all__ = ["published_form", "shown_names"]
 
 _WHOLE = ("usage", "evaluations")
-"""Keys of a record that are published as they are, or not at all."""
+"""Keys of a record that are published completely or not at all."""
 _MARGIN = "_margin"
 
 
 def shown_names(suite: Suite) -> frozenset[str]:
-    """Names of series, details and keys of records that the suite's page shows, by the plugins that render it."""
+    """Names of series, details and keys of records that the suite's page shows, from the plugins that render it."""
     found: list[Collection[str]] = suite.registry.manager.hook.bench_shown_names(suite=suite)
     return frozenset(name for names in found for name in names)
 
 
 def published_form(records: Records, shown: Collection[str]) -> Records:
-    """The records as they are published; ``records`` itself where there is nothing to leave out.
+    """The records as they are published; ``records`` itself if there is nothing to leave out.
 
-    Numbers of policies, what determines a trial, diagnostics and errors are kept. ``usage`` and ``evaluations`` are
-    kept where they are named, and so are series of the history. Of a policy's details those are kept that are named,
-    and numbers that say where on a grid the policy is: the value of a parameter, or of a list in the diagnostics.
+    Policies' numbers, the identity of a trial, diagnostics and errors are kept. ``usage``, ``evaluations``, series of
+    the history and details of a policy are kept if ``shown`` contains their names. Numeric details that place a policy
+    on a grid are kept, too: they have the name of a parameter or of a list in the diagnostics.
 
     Args:
-        records: of a suite.
-        shown: names, from `shown_names`.
+        records: records of a suite.
+        shown: names from `shown_names`.
     """
     infos = {name: _published_info(info, shown) for name, info in records.infos.items()}
     grids = {name: _grid_names(records, name) for name in infos}
@@ -65,7 +65,7 @@ def _published_info(info: dict[str, Any], shown: Collection[str]) -> dict[str, A
 
 
 def _grid_names(records: Records, name: str) -> set[str]:
-    """Names of a trial's parameters, and of the lists in its diagnostics; those in the singular, too."""
+    """Names of a trial's parameters and of the lists in its diagnostics, also without a final "s"."""
     lists: Mapping[str, Any] = records.infos[name].get("diagnostics") or {}
     names = {key for key, value in lists.items() if isinstance(value, list)}
     if name in records.identities:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["KEY", "Labels", "Records", "collect", "is_over_limit", "sort_policies", "tabulate"]
 
 KEY = ["dataset", "costs", "method", "seed"]
-"""The columns that identify a row of a table before selection: the trials of a grid share them."""
+"""The columns that identify a row after selection. All points of a method's grid have the same values in them."""
 
 
 class Labels(NamedTuple):
-    """A suite's words for a trial; the fields of `KEY`, and the point of the method's grid."""
+    """A suite's labels for a trial: the fields of `KEY`, and the point of the method's grid."""
 
     dataset: str
     costs: str
@@ -58,7 +58,7 @@ class Records(Once):
             not applicable has one row with policy −1.
         infos: trial name → the rest of its record (task, history, diagnostics, costs, error, …).
         runs: trial name → its provenance and timings.
-        definitions: data set → what the suite said it is, see `bench_core.run.plan.definition_of`.
+        definitions: data set → its definition in the suite, see `bench_core.run.plan.definition_of`.
     """
 
     policies: pd.DataFrame
@@ -67,9 +67,9 @@ class Records(Once):
     definitions: dict[str, str] = field(default_factory=dict)
 
     def same_results(self, other: Records) -> bool:
-        """Whether the trials' information was taken from ``other``, all of it, and the tables are equal.
+        """Whether the results are those of ``other``: the same objects in `infos`, and equal definitions and tables.
 
-        Labels may have been given anew, so the tables are compared; `runs` is not.
+        Tables are compared by value, as labels may have changed. `runs` is not compared.
         """
         infos = self.infos.keys() == other.infos.keys() and all(
             info is other.infos[name] for name, info in self.infos.items()
@@ -78,7 +78,7 @@ class Records(Once):
 
     @cached_property
     def identities(self) -> dict[str, dict[str, Any]]:
-        """Trial name → what determined it, parsed."""
+        """Trial name → its identity (everything that determines the trial), parsed."""
         return {name: json.loads(info["trial"]) for name, info in self.infos.items() if info["trial"]}
 
     @cached_property
@@ -101,7 +101,7 @@ class Records(Once):
 
     @cached_property
     def ended(self) -> dict[tuple[str, str, str], dict[str, int]]:
-        """(data set, cost scheme, method) → ``not applicable`` or ``over the limit`` → how many seeds are.
+        """(data set, cost scheme, method) → ``not applicable`` or ``over the limit`` → number of seeds.
 
         A seed with a result at another grid point is not counted.
         """
@@ -135,17 +135,17 @@ class Records(Once):
 
 
 def is_over_limit(info: Mapping[str, Any]) -> bool:
-    """Whether a trial is one that took longer than the time limit, by what its record says of it."""
+    """Whether a trial exceeded the time limit, according to its information."""
     error = info.get("error")
     return isinstance(error, Mapping) and error.get("kind") == "time"
 
 
 def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: Records | None = None) -> Records:
-    """The records of a plan: the store's, and for trials that the store does not have those of a committed export.
+    """The records of a plan's trials: from the store, or from a committed export if the store lacks them.
 
     Metrics that a stored record lacks are computed from its stored decisions. A trial that failed in the store and
-    is done in the export counts as done. Trials that were not run are not in it, nor are damaged records: see
-    `bench_core.run.store.Store.warnings`.
+    is done in the export counts as done. Trials without a record are left out. So are damaged records, which
+    `bench_core.run.store.Store.warnings` lists.
     """
     done = set() if committed is None else committed.done
     pieces: list[tuple[Labels, dict[str, Any]]] = []
@@ -160,7 +160,7 @@ def collect(plan: Plan, store: Store, metrics: Mapping[str, Metric], committed: 
 
 
 def _joined(stored: Records, rest: list[Planned], committed: Records) -> Records:
-    """The store's records, and the rest from an export under the labels that the suite uses now."""
+    """The store's records, and those of the other trials from an export, under the suite's present labels."""
     import pandas as pd
 
     labels = pd.DataFrame([(*_labels(planned), planned.name) for planned in rest], columns=[*Labels._fields, "name"])
@@ -185,7 +185,7 @@ def _labels(planned: Planned) -> Labels:
 
 
 def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mapping[str, str] | None = None) -> Records:
-    """Stored records as one table, under the labels given with them."""
+    """Stored records as one table, with the labels given for each."""
     import pandas as pd
 
     columns: dict[str, list[Any]] = {}
@@ -217,7 +217,7 @@ def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mappi
         length += count
         if name not in infos:
             infos[name] = {key: record[key] for key in _TRIAL_FIELDS if key in record}
-            if "error" in record:  # a traceback names places of one machine: it stays in the store
+            if "error" in record:  # a traceback names paths of one machine, so it stays in the store
                 infos[name]["error"] = {k: v for k, v in record["error"].items() if k != "traceback"}
             if "provenance" in record:
                 runs[name] = {"provenance": record["provenance"], "timings": record["timings"]}
@@ -231,7 +231,7 @@ def tabulate(pieces: Iterable[tuple[Labels, dict[str, Any]]], definitions: Mappi
 
 
 def sort_policies(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table in its one order, of rows and of columns."""
+    """The table with rows and columns in the canonical order."""
     if frame.empty:
         return frame
     metrics = sorted(column for column in frame.columns if "." in column)

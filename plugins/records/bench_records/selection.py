@@ -1,4 +1,4 @@
-"""Selection: which policy of a family becomes a table's row, decided on validation only."""
+"""Selection: choose the policy of each family that becomes a table's row, on validation results only."""
 
 from __future__ import annotations
 
@@ -22,38 +22,37 @@ _SELECTED = ["dataset", "method", "name"]
 
 
 class Rules(Protocol):
-    """How rows are picked: a suite's rules, or the default ones."""
+    """The rules of selection: a suite's, or the default ones."""
 
     def selection_of(self, dataset: str, method: str, task: str, threshold: float | None) -> str:
-        """``first``, or the name of a metric."""
+        """The rule for a method on a data set: ``first``, or the name of a metric."""
 
     @property
     def least_coverage(self) -> float:
-        """Share of the validation rows that a policy must answer to be chosen by a metric, where any does."""
+        """When a metric chooses, policies that answer a smaller share of the validation rows come after all others."""
 
     def selection_metrics(self) -> dict[str, Metric]:
-        """Every metric that a selection may go by."""
+        """The metrics that can choose, by name."""
 
 
 def select(records: Records, suite: Rules) -> pd.DataFrame:
-    """One policy per data set, cost scheme, method and seed.
+    """Choose one policy per data set, cost scheme, method and seed.
 
-    The rule is the suite's (`Suite.selection_of`): ``first`` takes the first policy of the first grid point, a
-    metric takes the best on validation over the family and the grid; among equals the earlier grid point, then the
-    earlier policy.
+    The rule is the suite's (`Suite.selection_of`): ``first`` takes the first policy of the first grid point. A metric
+    takes the policy with the best validation value over all grid points; among equals, that of the earlier grid point,
+    then the earlier policy.
 
-    Policies that answer a smaller share of the validation rows than the suite's ``least_coverage`` come after all
-    others: the accuracy of a handful of answers says little, and a metric that rewards it picks them.
+    Policies that answer a smaller share of the validation rows than the suite's ``least_coverage`` are chosen only if
+    there is no other: the accuracy of a handful of answers says little, but a metric may rate it highest.
 
-    A metric with a cap of its own (`Metric.missed`) takes a policy that misses it only where none of the family and
-    the grid keeps it.
+    A policy that misses the cap of a metric (`Metric.missed`) is chosen only if no policy at any grid point keeps it.
 
-    What is not defined on the test part of a chosen row is NaN there: the conclusive accuracy of a policy that answers
-    nothing, which the metric codes as 0 (EMSCO Eq. 4).
+    The conclusive accuracy of a policy that answers no test row is undefined. The metric codes it as 0 (EMSCO Eq. 4);
+    in the chosen rows it is NaN.
 
     Returns:
-        The chosen rows of ``records.policies``, with a column ``rule`` and a boolean ``over_budget`` (the chosen
-        policy misses the cap of its rule, on validation), in the order of `KEY`.
+        The chosen rows of ``records.policies``, sorted by `KEY`, with a column ``rule`` and a boolean ``over_budget``
+        (the chosen policy misses its metric's cap on validation).
     """
     import pandas as pd
 
@@ -94,7 +93,7 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
 
 
 def _undefined(chosen: pd.DataFrame) -> pd.DataFrame:
-    """The rows with NaN in the place of codes for what is not defined."""
+    """The rows with NaN as the conclusive accuracy where no test row is answered."""
     accuracy, coverage = "test.conclusive-accuracy", "test.coverage"
     if accuracy not in chosen or coverage not in chosen:
         return chosen
@@ -102,5 +101,5 @@ def _undefined(chosen: pd.DataFrame) -> pd.DataFrame:
 
 
 def _refusing(identity: Mapping[str, Any]) -> float | None:
-    """The threshold below which a trial's answers are refused; None where it only says when to stop."""
+    """The threshold below which a trial's answers are refused; None if it only says when to stop."""
     return identity["threshold"] if identity["reject"] else None

@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet only shows: no text in it is run as a formula."""
+"""Write CSV in which a spreadsheet runs no text as a formula."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 __all__ = ["csv_text", "inert"]
 
 _RUN = ("=", "+", "-", "@", "\t", "\r")
-"""What begins a formula, by OWASP's "CSV Injection"."""
+"""Characters that begin a formula, according to OWASP's "CSV Injection"."""
 
 
 def inert(cell: Any) -> Any:
-    """A cell as it is, and a text that a spreadsheet would run with ``'`` before it.
+    """Return a cell; with ``'`` before it if it is a text that a spreadsheet would run as a formula.
 
-    A carriage return becomes a line feed: readers take it for the end of a row where it is not quoted.
+    A carriage return becomes a line feed, as readers would take an unquoted one for the end of a row.
     """
     if not isinstance(cell, str):
         return cell
@@ -29,9 +29,9 @@ def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]], digits: int = 0
 
     Args:
         head: the columns' names.
-        rows: the cells. A number has to be given as one: a text that begins with a sign is made inert.
-        digits: significant digits of floating-point numbers, of which those that are not finite are left empty; all
-            digits when 0.
+        rows: the cells. Pass numbers as numbers, since a text that begins with a sign gets a ``'``.
+        digits: significant digits of floating-point numbers; those that are not finite become empty cells. With 0,
+            numbers are written in full.
     """
 
     def cell(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""``bench submit``: the folder of a pull request, from a plugin and its records; and the check of such a folder.
+"""``bench submit``: write the folder of a pull request from a plugin and its records, and check such a folder.
 
-What needs no computation is checked when the folder is written, and again when it is received: code, contract, data,
-isolation, checksums. The numbers are checked by computing them again: ``bench verify``.
+Code, contract, data, isolation and checksums are checked when the folder is written, and again when it is received. The
+numbers are checked by recomputing records: ``bench verify``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = ["Submitted", "check_submission", "submit"]
 
 @dataclass(frozen=True)
 class Submitted:
-    """What is in a folder, of one suite.
+    """The contents of a submission for one suite.
 
     Attributes:
         folder: the plugin's folder.
-        records: how many records of the suite are in it.
+        records: number of the suite's records in it.
         methods: labels of the methods, sorted.
         is_published: whether the suite is published, so that its data and protocol could be compared.
     """
@@ -52,23 +52,23 @@ def submit(
 ) -> Submitted:
     """Check a plugin and its records of a suite, and write them below ``parent``.
 
-    A folder that is there already gets one suite more, or the suite's newer records.
+    If the plugin's folder exists, the suite is added to it, or the suite's records there are replaced.
 
     Args:
-        session: the suite, with its entry for the plugin; records come from its store, what is published from its
-            ``out``.
+        session: the suite with its entry for the plugin. Its store holds the plugin's records, its ``out`` the
+            published ones.
         plugin: the plugin's name.
-        parent: where the folder goes.
-        wheel: the plugin as a wheel; or
-        requirement: what pip installs it by.
-        progress: called with the name of everything that the contract kit is run on.
+        parent: the folder in which the plugin's folder is written.
+        wheel: the plugin as a wheel.
+        requirement: a requirement by which pip installs the plugin; give this or a wheel.
+        progress: called with the name of each object that the contract kit checks.
 
     Raises:
-        RequestError: anything is not as it must be; nothing is written.
+        RequestError: a check failed; nothing was written.
     """
     code = code_of(session.registry, plugin)
     if (wheel is None) == (not requirement):
-        raise RequestError("say where the plugin is installed from: --wheel FILE or --requirement TEXT, one of the two")
+        raise RequestError("say where the plugin is installed from, by one of --wheel FILE or --requirement TEXT")
     if wheel is not None:
         wheel_holds(wheel, code)
     own, whole = _own_trials(session, code), records_of(session)
@@ -86,12 +86,12 @@ def submit(
     folder, name = parent / plugin, session.suite.name
     submission = read_folder(folder) if (folder / SUBMISSION).exists() else {}
     if folder.exists() and not submission and any(folder.iterdir()):
-        raise RequestError(f"{folder} is there and is no submission: it has no {SUBMISSION}")
+        raise RequestError(f"{folder} exists and is not a submission: it has no {SUBMISSION}")
     others = {suite: about for suite, about in submission.get("suites", {}).items() if suite != name}
     if others and submission["source"] != code.source:
         raise RequestError(
-            f"{folder} holds records of {', '.join(sorted(others))} by other code of plugin {plugin!r}; remove it, and "
-            "submit every suite again"
+            f"{folder} holds records of {', '.join(sorted(others))} from other code of plugin {plugin!r}; remove it, "
+            "and submit every suite again"
         )
     methods = _methods(records)
     suites = {
@@ -118,16 +118,16 @@ def submit(
 
 
 def check_submission(session: SuiteSession, progress: Callable[[str], None] = lambda name: None) -> Submitted:
-    """Check the folder that a suite's file lies in: all but the numbers themselves.
+    """Check the folder of a submitted suite's file: everything but the numbers in its records.
 
-    The plugin has to be installed from what the folder says.
+    The plugin must be installed from the wheel or requirement that the folder names.
 
     Args:
-        session: the submitted suite's file; what is published is in its ``out``.
+        session: the submitted suite. Its ``out`` holds the published records.
         progress: as for `submit`.
 
     Raises:
-        RequestError: anything is not as `submit` would have written it.
+        RequestError: the folder differs from what `submit` would have written.
     """
     folder, name = Path(session.suite.path).parent, session.suite.name
     submission = read_folder(folder)
@@ -136,8 +136,8 @@ def check_submission(session: SuiteSession, progress: Callable[[str], None] = la
         raise RequestError(f"{folder} must have its plugin's name, {submission['plugin']!r}")
     if (code.version, code.source) != (submission["version"], submission["source"]):
         raise RequestError(
-            f"{folder}: plugin {submission['plugin']!r} is installed as version {code.version} with other code than "
-            f"was submitted (version {submission['version']}); install {submission['install']}"
+            f"{folder}: the installed plugin {submission['plugin']!r} (version {code.version}) is not the submitted "
+            f"one (version {submission['version']}); install {submission['install']}"
         )
     if submission["install"].endswith(".whl"):
         wheel_holds(folder / Path(submission["install"]).name, code)
@@ -160,7 +160,7 @@ def check_submission(session: SuiteSession, progress: Callable[[str], None] = la
     spared -= {planned.name for planned in own if planned.state == "not applicable"}
     if spared:
         raise RequestError(
-            f"{folder / name}: {len(spared)} record(s) are said to be not applicable, and are applicable"
+            f"{folder / name}: {len(spared)} record(s) are marked as not applicable, but their trials are applicable"
         )
     is_published = _agree(session, records, code)
     _passes_the_kit(submission["plugin"], progress)
@@ -168,7 +168,11 @@ def check_submission(session: SuiteSession, progress: Callable[[str], None] = la
 
 
 def _own_trials(session: SuiteSession, code: Code) -> list[Planned]:
-    """The suite's trials whose method, data set or prices are the plugin's; all of their data can be had."""
+    """The suite's trials whose method, data set or prices are the plugin's.
+
+    Raises:
+        RequestError: there are none, or a data set of the suite is unavailable.
+    """
     registry, plan = session.registry, session.plan()
 
     def is_own(planned: Planned) -> bool:
@@ -200,10 +204,11 @@ def _methods(records: Records) -> list[str]:
 
 
 def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
-    """Whether the suite is published; its data and protocol are then those of what is published.
+    """Check a suite's records, and return whether the suite is published.
 
     Raises:
-        RequestError: they are not; or a record failed, was made without isolation, or by other code.
+        RequestError: a trial failed, a record was made without strict isolation or by other code, or the suite is
+            published with other data or another protocol.
     """
     frame = records.policies
     failed = frame[frame["status"] == "failed"]
@@ -217,14 +222,14 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
     loose = [name for name in done if records.runs.get(name, {}).get("provenance", {}).get("isolation") != "strict"]
     if loose:
         raise RequestError(
-            f"{len(loose)} of {len(done)} records were not made with --isolation strict; run the suite with it into "
+            f"{len(loose)} of {len(done)} records were not made with --isolation strict; run the suite with it, into "
             "another --store"
         )
     used = {name: records.runs[name]["provenance"]["plugins"].get(code.plugin, {}).get("source") for name in done}
     if other := [name for name, source in used.items() if source != code.source[:16]]:
         raise RequestError(
             f"{len(other)} of {len(done)} records were made by other code of plugin {code.plugin!r} than is installed; "
-            "run the suite into another --store, and raise version where results change"
+            "run the suite into another --store; if results change, raise the method's (data set's, scheme's) version"
         )
     committed = published(session).whole
     if committed is None:
@@ -239,10 +244,10 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
 
 
 def _same_data(session: SuiteSession, committed: Records, records: Records) -> None:
-    """Refuse records of data with another hash than what is published.
+    """Refuse records of data that differs from the published data.
 
     Raises:
-        RequestError: the data set and both hashes.
+        RequestError: a data set has another hash; the message names both.
     """
     known = {
         dataset: committed.identities[name]["dataset"]
@@ -253,8 +258,8 @@ def _same_data(session: SuiteSession, committed: Records, records: Records) -> N
         content = records.identities[name]["dataset"]
         if known.get(dataset, content) != content:
             raise RequestError(
-                f"data set {dataset!r} is not the published one: its hash is {content[:16]}…, there it is "
-                f"{known[dataset][:16]}…; see: bench data verify"
+                f"data set {dataset!r} is not the published one: its hash is {content[:16]}…, that of the published "
+                f"one {known[dataset][:16]}…; see: bench data verify"
             )
 
 

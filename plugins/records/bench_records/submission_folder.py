@@ -1,7 +1,7 @@
-"""The folder of a submission: what is in it, and what it says of itself.
+"""The folder of a submission: its files, and ``submission.json``, which describes it.
 
-``submissions/PLUGIN`` holds, for every suite that was submitted, the suite's file and the export of the plugin's own
-records (see `bench_records.exports`); the wheel, where there is one; and ``submission.json``.
+``submissions/PLUGIN`` holds, for every submitted suite, the suite's file and the export of the plugin's own records
+(see `bench_records.exports`); the plugin's wheel, if there is one; ``submission.json``; and a README.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _KEYS = ("plugin", "distribution", "version", "licence", "source", "install", "s
 
 
 def summary_files(folder: Path, submission: dict[str, Any]) -> dict[Path, bytes]:
-    """``submission.json`` and a README that shows it."""
+    """The contents of ``submission.json`` and of a README that shows it, by path."""
     text = json.dumps(submission, indent=2, ensure_ascii=False) + "\n"
     return {folder / SUBMISSION: text.encode(), folder / "README.md": _readme(submission).encode()}
 
 
 def read_folder(folder: Path) -> dict[str, Any]:
-    """What a folder's ``submission.json`` says.
+    """The content of a folder's ``submission.json``.
 
     Raises:
-        RequestError: it is missing, or does not say what it must.
+        RequestError: it is missing or malformed.
     """
     path = folder / SUBMISSION
     try:
@@ -37,7 +37,7 @@ def read_folder(folder: Path) -> dict[str, Any]:
     except OSError:
         raise RequestError(f"{path} is missing: bench submit writes it") from None
     except ValueError as error:
-        raise RequestError(f"{path} is no JSON: {error}") from None
+        raise RequestError(f"{path} is not JSON: {error}") from None
     if not isinstance(submission, dict) or set(submission) != set(_KEYS) or not isinstance(submission["suites"], dict):
         raise RequestError(f"{path} must hold {', '.join(_KEYS)}")
     for key in _KEYS[:-1]:
@@ -50,10 +50,10 @@ def read_folder(folder: Path) -> dict[str, Any]:
 
 
 def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
-    """Refuse a folder that holds a file which `read_folder` does not account for.
+    """Refuse a folder that holds a file which is not part of the submission.
 
     Raises:
-        RequestError: the file is named.
+        RequestError: it holds one; the message names the file.
     """
     known = {SUBMISSION, "README.md", *(f"{name}.toml" for name in submission["suites"])}
     known |= {
@@ -65,7 +65,7 @@ def refuse_other_files(folder: Path, submission: dict[str, Any]) -> None:
     known |= {submission["install"]} if submission["install"].endswith(".whl") else set()
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     for place in sorted(there - known):
-        raise RequestError(f"{folder / place} does not belong there; {did_you_mean(place, known)}")
+        raise RequestError(f"{folder / place} does not belong to the submission; {did_you_mean(place, known)}")
 
 
 def _readme(submission: dict[str, Any]) -> str:

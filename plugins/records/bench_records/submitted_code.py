@@ -1,4 +1,4 @@
-"""The code of a plugin that is submitted: the distribution it is installed as, and the wheel that holds the same."""
+"""The code of a submitted plugin: the installed distribution, and a wheel that must hold the same code."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Code:
 
     Attributes:
         plugin: the plugin's name.
-        module: what its entry point names.
+        module: the module that its entry point names.
         distribution, version, licence: from the installed distribution's metadata.
-        source: SHA-256 of its Python files, hexadecimal; records hold the beginning of it.
-        registry: where it is loaded.
+        source: SHA-256 of its Python files, hexadecimal; records hold its beginning.
+        registry: the registry that holds the plugin.
     """
 
     plugin: str
@@ -62,14 +62,14 @@ def code_of(registry: Registry, plugin: str) -> Code:
 
 
 def wheel_holds(wheel: Path, code: Code) -> None:
-    """Refuse a wheel that does not hold the code which is installed.
+    """Refuse a wheel that does not hold the installed code.
 
     Raises:
-        RequestError: it is no wheel, of another distribution or version, or with other Python files.
+        RequestError: it is not a wheel, is of another distribution or version, or holds other Python files.
     """
     words = wheel.name.removesuffix(".whl").split("-")
     if wheel.suffix != ".whl" or len(words) not in (5, 6):
-        raise RequestError(f"{wheel} is no wheel: python -m build --wheel makes one")
+        raise RequestError(f"{wheel} is not a wheel: python -m build --wheel makes one")
     if (_normal(words[0]), words[1]) != (_normal(code.distribution), code.version):
         raise RequestError(
             f"{wheel} is {words[0]} {words[1]}; the plugin is installed as {code.distribution} {code.version}"
@@ -88,7 +88,7 @@ def wheel_holds(wheel: Path, code: Code) -> None:
             replace(plugin, folder=candidate).source == code.source for candidate in candidates if candidate.exists()
         ):
             raise RequestError(
-                f"{wheel} holds other code than is installed: build it again, or install it before the suite is run"
+                f"{wheel} does not hold the installed code: build it again, or install it and run the suite again"
             )
 
 

@@ -24,15 +24,15 @@ _PARTS = ("validation", "test")
 
 
 def export_table(records: Records, rules: Rules) -> pd.DataFrame:
-    """A row per trial, policy and part; a column per metric.
+    """A table with a row per trial, policy and part, and a column per metric.
 
-    That is the form in which one groups, filters and averages without reshaping: an observation is a policy on a
-    part of the data. A failed trial has one row with no part and what went wrong in ``failure``.
+    It can be grouped, filtered and averaged without reshaping, since each row is one observation: a policy on a part of
+    the data. A trial that failed or is not applicable has one row, without a part, and the reason in ``failure``.
 
-    Columns: ``dataset costs method seed point`` (the suite's words), ``trial`` (name in the store), ``status``,
+    Columns: ``dataset costs method seed point`` (the suite's labels), ``trial`` (name in the store), ``status``,
     ``parameters`` (JSON), ``content`` (hash of the data), ``threshold``, ``policy label budget``, ``selected``
-    (validation picked it), ``part`` (``validation`` or ``test``), one column per metric (``metric.<name>`` where a
-    metric has the name of another column), ``fit_seconds``, ``failure``.
+    (whether validation selects the policy), ``part`` (``validation`` or ``test``), one column per metric
+    (``metric.<name>`` if another column has the metric's name), ``fit_seconds``, ``failure``.
     """
     import pandas as pd
 
@@ -77,7 +77,7 @@ def _error(info: dict[str, Any]) -> str:
 
 
 def budget_table(session: SuiteSession, records: Records) -> pd.DataFrame:
-    """A row per trial and budget: what the trial answers there.
+    """A table with a row per trial and budget: the results of the policy that validation selects for the budget.
 
     Raises:
         RequestError: no installed plugin makes this table.
@@ -89,9 +89,9 @@ def budget_table(session: SuiteSession, records: Records) -> pd.DataFrame:
 
 
 def exported(table: pd.DataFrame, form: str) -> bytes:
-    """The table as a file of one of `FORMATS`; empty cells are empty (CSV) or null.
+    """The content of a file with the table, in one of `FORMATS`; missing values are empty cells (CSV) or null.
 
-    In CSV a text that a spreadsheet would run has a ``'`` before it, see `bench_records.spreadsheet`.
+    In CSV, texts that a spreadsheet would run as formulas are prefixed with ``'``, see `bench_records.spreadsheet`.
     """
     if form == "csv":
         return table.map(inert).rename(columns=inert).to_csv(index=False, lineterminator="\n").encode()

@@ -1,4 +1,4 @@
-"""How long a method's trials took."""
+"""The times that trials took."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ __all__ = ["times_of"]
 
 
 def times_of(records: Records, names: Iterable[str]) -> tuple[list[float], list[float]]:
-    """Seconds of each fit; microseconds to decide a test row, the mean over the policies of each family.
-
-    Trials that were not timed are left out.
+    """Times of trials; those that were not timed are left out.
 
     Args:
-        records: they have the trials.
-        names: of the trials.
+        records: records that include the trials.
+        names: names of the trials.
+
+    Returns:
+        Seconds of each fit; and for each trial the microseconds to decide on a test row, a mean over its policies.
     """
     fits, rows = [], []
     for name in names:

@@ -1,16 +1,18 @@
 """``bench verify``: recompute a random sample of published records, and compare them.
 
-On the machine and with the libraries that a record says it was computed with, every number must be the same to the
-last bit. Other kernels round otherwise, and a row whose decision hangs on the last bit may turn. What a record says of
-its machine proves nothing, so there is a limit everywhere:
+If a record names this machine's processor, kernels and libraries, every number must be equal to the last bit. Other
+kernels round differently, and a decision that depends on the last bit may then change. But a record may name any
+machine, so differences have limits for all records:
 
-- what was given to the method (task, features, prices, numbers of rows) is the same but for `ROUNDING`;
-- every published policy has a recomputed one with the same metrics, but for what `TURNED` rows, or the share
-  `TURNED_SHARE` of them, can move. A row counts in a metric of classification as 1, or the metric's value where that
-  is more; in any other as its value.
+- what the method was given (task, features, prices, numbers of rows) must be equal up to `ROUNDING`;
+- for every published policy there must be a recomputed one whose metrics differ by no more than changed decisions on
+  `TURNED` rows, or on the share `TURNED_SHARE` of them if that is more, can explain. A changed row is taken to change
+  the sum over rows by 1 in a metric of classification, or by the metric's value if that is larger; in any other metric
+  by its value.
 
-Beyond that a record is *refuted*. Within it, but by more than rounding, it is *undecided*, as is one that differs
-only in what describes a fit (parameters of models, history, which features were bought): nothing is ranked by that.
+A record beyond these limits is *refuted*. A record within them that differs by more than rounding is *undecided*. So
+is one that differs only in the description of a fit (parameters of models, history, bought features), which no ranking
+uses.
 """
 
 from __future__ import annotations
@@ -41,28 +43,28 @@ if TYPE_CHECKING:
 __all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "note", "sample_of", "verify"]
 
 ROUNDING = 1e-6
-"""Numbers are the same but for rounding when they differ by at most so much of the larger one, or by `_NOTHING`."""
+"""Numbers are equal up to rounding if they differ by at most this share of the larger one, or by `_NOTHING`."""
 _NOTHING = 1e-12
 TURNED, TURNED_SHARE = 2, 0.002
-"""So many rows, or so large a share of them where that is more, may be decided otherwise by other kernels."""
+"""Other kernels may change the decisions on this number of rows, or on this share of them if that is more."""
 OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
 
 _COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations", "empty")
 _GIVEN = ("task", "features", "costs", "rows", "empty")
-"""What a fit does not decide: names, counts and prices."""
+"""Keys of a record that do not depend on the fit: names, counts and prices."""
 _CLASSES = {"binary", "multiclass"}
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one record.
+    """The result of verifying one record.
 
     Attributes:
         planned: its trial.
         outcome: one of `OUTCOMES`.
-        same_machine: whether it says that it was computed by the same processor, kernels, platform and libraries.
-        reason: where the difference is and how large, or why it was not recomputed.
+        same_machine: whether the record names the processor, kernels, platform and libraries that recomputed it.
+        reason: the place and size of the difference, or why the record was not recomputed.
     """
 
     planned: Planned
@@ -80,7 +82,7 @@ class Verified:
 
     @property
     def refuted(self) -> list[Verdict]:
-        """Those that no other machine can explain, and those whose trial fails."""
+        """Verdicts on records whose differences no other machine can explain, or whose trials now fail."""
         return [verdict for verdict in self.verdicts if verdict.outcome == "refuted"]
 
 
@@ -88,12 +90,12 @@ def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
     """A random sample of trials, in the order given.
 
     Args:
-        names: all of them.
+        names: names of all trials.
         sample: a number, or a share such as ``5%`` (rounded up).
-        seed: of the choice.
+        seed: seed of the random choice.
 
     Raises:
-        RequestError: ``sample`` is neither.
+        RequestError: ``sample`` is neither a number nor a share.
     """
     text, percent = sample.removesuffix("%").strip(), sample.endswith("%")
     try:
@@ -116,18 +118,18 @@ def verify(
     kernels: str | None = None,
     progress: Callable[[Planned, Any], None] = lambda planned, done: None,
 ) -> Verified:
-    """Recompute a sample of a suite's published records in a store of their own.
+    """Recompute a sample of a suite's published records, in a temporary store.
 
     Args:
-        session: the suite and its places; its own store is neither read nor written.
+        session: the suite and its folders; its own store is neither read nor written.
         sample: see `sample_of`.
-        seed: of the sample.
+        seed: seed of the sample.
         options: how to run.
-        kernels: sample only records that name these kernels (``Haswell``); all by default.
+        kernels: sample only records that name these kernels, such as ``Haswell``; None: all records.
         progress: called after every trial.
 
     Raises:
-        RequestError: nothing is published, or the suite asks for none of it.
+        RequestError: nothing is published, or the suite has none of the published trials.
     """
     whole = published(session).whole
     if whole is None:
@@ -135,7 +137,7 @@ def verify(
     plan = session.plan()
     by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
     if not by_name:
-        raise RequestError(f"{session.folder}: the suite asks for none of the trials that are published there")
+        raise RequestError(f"{session.folder}: the suite has none of the trials that are published there")
     if kernels is not None:
         named = {name: whole.runs.get(name, {}).get("provenance", {}).get("kernels", ()) for name in by_name}
         by_name = {name: planned for name, planned in by_name.items() if kernels in (named[name] or ())}
@@ -153,7 +155,7 @@ def verify(
 
 
 def note(session: SuiteSession, verified: Verified) -> Path:
-    """Write into ``verified.json`` beside the page which records came out equal; the file."""
+    """Add the records that came out equal to ``verified.json`` beside the page, and return its path."""
     whole = published(session).whole
     if whole is None:
         raise RequestError(f"{session.folder}: nothing is published there")
@@ -176,9 +178,9 @@ def _verdict(
     new = after.policies[after.policies["name"] == name].drop_duplicates("policy")
     measured = [column for column in new.columns if column.partition(".")[2] in metrics]
     rows = before.policies[before.policies["name"] == name]
-    rows = rows.reindex(columns=rows.columns.union(measured, sort=False))  # an export has no column without a number
+    rows = rows.reindex(columns=rows.columns.union(measured, sort=False))  # exports leave out columns without numbers
     gaps = list(_gaps_of_info(before.infos[name], after.infos[name]))
-    # A trial may stand on a page under several names, with numbers of its own each time.
+    # A page may show a trial under several labels, each with its own copy of the numbers.
     slots = [old for _, old in rows.groupby(SLOT, sort=False)]
     for old in slots:
         gaps += _gaps_of_policies(old, new)
@@ -202,16 +204,16 @@ def _worded(where: str, gap: float) -> str:
 
 
 def _gaps_of_info(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Where two records differ beside their policies, and by how much."""
+    """Yield where two records differ outside their policies, and by how much."""
     for key in _COMPARED:
         if key == "history":
             yield from _published_leaves(key, before.get(key) or {}, after.get(key) or {})
-        elif key in before:  # what is not published cannot be compared
+        elif key in before:  # a key that is not published cannot be compared
             yield from _leaves(key, before[key], after.get(key))
 
 
 def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[str, float]]:
-    """Where two families differ, and by how much, policy by policy."""
+    """Yield where two families differ, and by how much, policy by policy."""
     yield "number of policies", math.inf if len(old) != len(new) else 0.0
     for column in sorted(set(old.columns) & set(new.columns)):
         if "." in column or column in ("label", "budget", "status"):
@@ -224,13 +226,13 @@ def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[st
 def _beyond_turned(
     old: pd.DataFrame, new: pd.DataFrame, rows: Mapping[str, int], metrics: Mapping[str, Metric]
 ) -> tuple[float, str] | None:
-    """The published policy that is farthest from every recomputed one, where it is beyond what turned rows explain.
+    """Find the published policy that is farthest from its nearest recomputed one, if that is beyond the limit.
 
-    A policy is compared with those of its label, or with all where none has it: on other kernels a family may have
-    other members.
+    A policy is compared with the recomputed policies of the same label, or with all if none has its label: with other
+    kernels, a family may have other members.
 
     Returns:
-        The distance, in units of what is allowed, and words; None where all are within it.
+        The distance in multiples of the limit, and a description; None if all policies are within the limit.
     """
     columns = [column for column in new.columns if column.partition(".")[2] in metrics and column in old.columns]
     floors, turned = np.zeros(len(columns)), np.zeros(len(columns))
@@ -261,9 +263,9 @@ def _beyond_turned(
 
 
 def _published_leaves(place: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Where the published keys of two objects differ; `bench_records.published_form` leaves others out."""
+    """Yield where two objects differ in published keys; `bench_records.published_form` leaves out the others."""
     for key in before:
-        if not key.endswith("seconds"):  # a measured time is never the same
+        if not key.endswith("seconds"):  # measured times always differ
             yield from _leaves(f"{place}.{key}", before[key], after.get(key))
 
 

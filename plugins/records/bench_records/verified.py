@@ -1,6 +1,6 @@
-"""Which published records were computed again strictly and came out equal: ``verified.json`` beside a page.
+"""Read and write ``verified.json`` beside a page: published records that were recomputed strictly and came out equal.
 
-A name counts as long as the published record is the one that was compared: the file holds its checksum.
+The file holds their checksums, so a record that has changed since no longer counts as verified.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ VERIFIED = "verified.json"
 
 
 def read_verified(folder: Path) -> dict[str, str]:
-    """Name of a record → its checksum when it was verified; empty where nothing was.
+    """Name of a record → its checksum when it was verified; empty if nothing was verified.
 
     Raises:
         RequestError: the file is damaged.
@@ -35,26 +35,26 @@ def read_verified(folder: Path) -> dict[str, str]:
 
 
 def with_verified(known: Mapping[str, str], records: Records, names: Collection[str]) -> bytes:
-    """The file's contents when more records were verified; those that changed since are left out."""
+    """The file's content after more records were verified; known ones that changed since are left out."""
     now = _checksums(records, {*known, *names})
     kept = {name: checksum for name, checksum in known.items() if now.get(name) == checksum}
     return sealed(kept | {name: now[name] for name in names})
 
 
 def sealed(verified: Mapping[str, str]) -> bytes:
-    """The file's contents: name of a record → its checksum."""
+    """The file's content, from checksums by name of a record."""
     return seal({"verified": dict(verified)})
 
 
 def strict_records(records: Records, verified: Mapping[str, str]) -> tuple[int, int]:
-    """How many of the records were computed strictly, and how many others were verified strictly."""
+    """The number of records that were computed strictly, and of others that were verified strictly."""
     computed = {name for name, run in records.runs.items() if run["provenance"].get("isolation") == "strict"}
     now = _checksums(records, verified.keys() - computed)
     return len(computed), sum(verified[name] == checksum for name, checksum in now.items())
 
 
 def _checksums(records: Records, names: Collection[str]) -> dict[str, str]:
-    """The checksums of some of the records; those that are not there are left out."""
+    """The checksums of some records, by name; missing records are left out."""
     frame = records.policies[records.policies["name"].isin(set(names))]
     infos = {name: canonical_json(records.infos[name]) for name in frame["name"].unique()}
     sums: dict[str, list[str]] = defaultdict(list)

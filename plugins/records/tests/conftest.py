@@ -1,4 +1,4 @@
-"""Fixtures of the tests of published records: those of the core's."""
+"""Fixtures for the tests of published records, taken from the core's tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every family is completed with the empty policy, from its own record or from another one of the same rows."""
+"""Every family is completed with the empty policy, from its own record or from another record of the same rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench_core.contract.canonical import canonical_json, sha256_text
 
 
 def holding(method: str, seed: int, empty: float | None, **more: Any) -> dict[str, Any]:
-    """A record whose own policy has accuracy 0.9 at cost 3, with the empty policy's accuracy where it holds it."""
+    """A record of a policy with accuracy 0.9 at cost 3, and of an empty policy if its accuracy is given."""
     record = record_of("D", method, seed, {"accuracy": 0.9, "cost": 3.0}, **more)
     part = {"accuracy": empty, "cost": 0.0}
     return record if empty is None else {**record, "empty": {"answer": [0.4, 0.6], "validation": part, "test": part}}
@@ -27,18 +27,18 @@ def added(records: Records) -> dict[tuple[str, int], float]:
     return {(method, seed): accuracy for method, seed, accuracy in rows.itertuples(index=False)}
 
 
-def test_a_record_without_it_takes_it_from_another_of_the_same_rows() -> None:
+def test_a_missing_empty_policy_is_taken_from_another_record_of_the_same_rows() -> None:
     records = tabulate(labelled([holding("new", 0, 0.6), holding("old", 0, None), holding("old", 1, None)]))
     assert added(records) == {("new", 0): 0.6, ("old", 0): 0.6}
 
 
 @pytest.mark.parametrize("other", [{"split": "given"}, {"threshold": 0.8}])
-def test_rows_that_are_split_or_refused_otherwise_are_others(other: dict[str, Any]) -> None:
+def test_an_empty_policy_is_not_taken_from_another_split_or_threshold(other: dict[str, Any]) -> None:
     records = tabulate(labelled([holding("new", 0, 0.6, **other), holding("old", 0, None)]))
     assert added(records) == {("new", 0): 0.6}
 
 
-def test_a_threshold_to_stop_at_where_nothing_is_refused_is_none_for_the_answers() -> None:
+def test_a_threshold_that_refuses_no_row_does_not_matter() -> None:
     stops = holding("stops", 0, None, threshold=0.9)
     identity = {**json.loads(stops["trial"]), "reject": False}
     text = canonical_json(identity)
@@ -55,6 +55,6 @@ def test_a_family_of_several_grid_points_is_completed_once_and_last() -> None:
     assert frame[["point", "policy"]].iloc[-1].tolist() == [1, 1]
 
 
-def test_what_failed_is_not_completed() -> None:
+def test_a_failed_trial_is_not_completed() -> None:
     records = tabulate(labelled([holding("m", 0, 0.6), record_of("D", "broken", 0, None)]))
     assert added(records) == {("m", 0): 0.6}

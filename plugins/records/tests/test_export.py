@@ -1,4 +1,4 @@
-"""``bench export``: one table for people who analyse elsewhere, the same in every format."""
+"""``bench export``: one table for analysis with other programs, the same in every format."""
 
 from __future__ import annotations
 

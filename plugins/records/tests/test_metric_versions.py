@@ -1,4 +1,4 @@
-"""A metric whose definition changed is computed again, in the store and in the export; never shown as it was."""
+"""A metric whose definition changed is recomputed, for the store and for the export; old values are never shown."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SUITE = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\nselect = "our
 
 
 def first(outcome: Outcome) -> float:
-    """As it was defined first."""
+    """The metric as it was first defined."""
     return float(outcome.bill.mean())
 
 
 def second(outcome: Outcome) -> float:
-    """As it is defined now."""
+    """The metric as it is now defined."""
     return 1000.0 + float(outcome.bill.mean())
 
 
@@ -49,7 +49,7 @@ def test_a_stored_metric_of_another_version_is_computed_again(tmp_path: Path) ->
     place_with(tmp_path, old).run(SUITE)
     before = shown(place_with(tmp_path, old))
     new = place_with(tmp_path, replace(old, function=second, version=2))
-    assert new.run(SUITE).summary.computed == 0, "the decisions are there: nothing is fitted again"
+    assert new.run(SUITE).summary.computed == 0, "decisions are stored, so nothing is fitted again"
     assert shown(new) == [1000.0 + value for value in before]
     assert shown(place_with(tmp_path, old)) == before, "the other version's values stay"
 
@@ -58,7 +58,7 @@ def test_a_published_metric_of_another_version_is_not_shown(tmp_path: Path) -> N
     old = Metric("ours", first, "min")
     place_with(tmp_path, old).run(SUITE)
     new = place_with(tmp_path, replace(old, function=second, version=2))
-    # Without the store the export has no decisions to compute it from, so the trials are run again.
+    # An export has no decisions from which to compute the metric, so the trials are run again.
     assert new.run(SUITE, store="other").summary.computed == len(new.session(SUITE, "other").plan().planned)
     assert all(value >= 1000.0 for value in shown(new, "other"))
     assert new.run(SUITE, store="third").summary.computed == 0, "the export has this version now"

@@ -1,4 +1,4 @@
-"""What of a record is published: its numbers, and of what a fit says only what a page shows."""
+"""Published records have all their numbers, and those details of a fit that a page shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_only_what_is_shown_is_published_and_publishing_again_changes_nothing(
     assert published_form(found, shown) is found
 
 
-def test_a_place_on_a_grid_is_published() -> None:
+def test_details_that_place_a_policy_on_a_grid_are_published() -> None:
     found = published_form(records({}, {"lambda": 0.5, "kkt_residual": 1e-12}), set())
     assert set(found.policies["details"]) == {'{"lambda":0.5}'}
 

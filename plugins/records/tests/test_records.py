@@ -1,4 +1,4 @@
-"""Records as one table: whatever order trials end in, and whichever metrics they hold."""
+"""Records as one table: it does not depend on the order in which trials end, and trials may have different metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RECORDS = [
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))), ids=lambda order: "".join(map(str, order)))
-def test_a_number_stays_with_its_trial_whatever_the_others_hold(order: tuple[int, ...]) -> None:
+def test_numbers_stay_with_their_trials_in_any_order_and_with_missing_metrics(order: tuple[int, ...]) -> None:
     found = tabulate(labelled([RECORDS[number] for number in order]))
     frame = found.policies
     assert list(zip(frame["method"], frame["seed"], strict=True)) == [("A", 0), ("A", 1), ("B", 0), ("B", 1)]
@@ -31,12 +31,12 @@ def test_a_number_stays_with_its_trial_whatever_the_others_hold(order: tuple[int
         pd.testing.assert_series_equal(frame[f"{part}.error"], pd.Series([nan, 0.25, 0.5, nan]), check_names=False)
 
 
-def test_the_order_of_columns_is_that_of_names() -> None:
+def test_the_order_of_columns_does_not_depend_on_the_order_of_trials() -> None:
     frames = [tabulate(labelled(RECORDS[at:] + RECORDS[:at])).policies for at in range(4)]
     assert len({tuple(frame.columns) for frame in frames}) == 1
 
 
-def test_trials_are_found_by_place_with_their_done_records_by_seed() -> None:
+def test_done_trials_are_found_by_data_set_costs_and_method_in_the_order_of_seeds() -> None:
     found = tabulate(labelled(reversed(RECORDS)))
     names = [record["name"] for record in RECORDS]
     assert found.trials == {("D", "uniform", "A"): names[:2], ("D", "uniform", "B"): names[2:3]}
@@ -44,7 +44,7 @@ def test_trials_are_found_by_place_with_their_done_records_by_seed() -> None:
     assert found.identities[names[1]]["seed"] == 1
 
 
-def test_a_record_that_two_rows_of_a_suite_share_is_told_once_and_counted_in_both() -> None:
+def test_a_record_with_two_labels_has_rows_under_both_and_one_entry_of_information() -> None:
     [(labels, record)] = labelled(RECORDS[:1])
     found: Records = tabulate([(labels, record), (labels._replace(method="other"), record)])
     assert sorted(found.policies["method"]) == ["A", "other"]

@@ -38,7 +38,7 @@ class By:
 def families(
     validation: Mapping[str, Grid], test: Mapping[str, Grid], method: str = "A", seed: int = 0, failed: int = -1
 ) -> list[tuple[Labels, dict[str, object]]]:
-    """A record per grid point, of as many policies as the grid has columns; point ``failed`` has failed."""
+    """Records for each grid point, with a policy per column of the grid; the trial of point ``failed`` has failed."""
     pieces: list[tuple[Labels, dict[str, object]]] = []
     count, width = np.shape(next(iter(validation.values())))
     for point in range(count):
@@ -57,14 +57,14 @@ def families(
 
 
 def chosen(pieces: list[tuple[Labels, dict[str, object]]], rule: By) -> list[str]:
-    """Labels ``point.policy`` of the chosen rows, from a table whose rows stand in no order."""
+    """Labels ``point.policy`` of the chosen rows, from a table with its rows in reverse order."""
     records = tabulate(pieces)
     mixed = Records(records.policies.iloc[::-1].reset_index(drop=True), records.infos)
     return list(select(mixed, rule)["label"])
 
 
-# Two grid points of three policies. On validation 3.0 is reached by policies 1 and 2 of point 0, and by policies 0
-# and 2 of point 1; on the test part another one is best in either direction.
+# Two grid points of three policies. On validation, policies 1 and 2 of point 0 and policies 0 and 2 of point 1 have the
+# greatest value, 3.0. On the test part, other policies have the greatest and the least value.
 VALIDATION = {"combined": [[1.0, 3.0, 3.0], [3.0, 2.0, 3.0]], "cost": [[5.0, 4.0, 2.0], [2.0, 6.0, 2.0]]}
 TEST = {"combined": [[2.0, 1.0, 5.0], [6.0, 9.0, 7.0]], "cost": [[1.0, 8.0, 9.0], [7.0, 0.5, 6.0]]}
 

@@ -1,4 +1,4 @@
-"""A submission: what it must be made of, what is refused, and that its records are computed again."""
+"""A submission: what it must contain, what is refused, and that its records are recomputed."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def write_suite(bench: Bench, text: str) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    """A published suite, a plugin that was run beside it, and its wheel."""
+    """A folder with a published suite, the records of a plugin added to it, and the plugin's wheel."""
     folder = tmp_path_factory.mktemp("submit")
     (folder / "work").mkdir()
     bench = Bench(folder / "work", folder / "plugins")
@@ -98,7 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture
 def bench(made: Bench, tmp_path: Path) -> Bench:
-    """A copy of it to change."""
+    """A copy of that folder, which a test may change."""
     shutil.copytree(made.folder.parent, tmp_path / "copy")
     return Bench(tmp_path / "copy" / "work", tmp_path / "copy" / "plugins")
 
@@ -181,7 +181,7 @@ def _no_entry(bench: Bench) -> None:
         (_more_seeds, "2 of 2 trials of plugin 'mine' are not done; run: bench run s.toml"),
         (_without_isolation, "2 of 2 records were not made with --isolation strict"),
         (_without_licence, "names no licence"),
-        (_other_wheel, "holds other code than is installed"),
+        (_other_wheel, "does not hold the installed code"),
         (_other_protocol, "is not the published suite with your entry added"),
         (_failing, "2 trial(s) failed, such as mine on L, seed 0: ValueError: no luck"),
         (_no_entry, "uses nothing of plugin 'mine'; add [[methods]] with use = \"mine\""),
@@ -203,7 +203,7 @@ def test_a_request_that_lacks_a_plugin_or_its_origin_is_refused(bench: Bench) ->
         (("s.toml",), "--plugin NAME"),
         (("s.toml", "--plugin", "mime"), "did you mean 'mine'?"),
         (("s.toml", "--plugin", "mine"), "--wheel FILE or --requirement TEXT"),
-        (("s.toml", "--plugin", "mine", "--wheel", "s.toml"), "is no wheel"),
+        (("s.toml", "--plugin", "mine", "--wheel", "s.toml"), "is not a wheel"),
         (("s.toml", "--check"), "submission.json is missing"),
     ):
         assert said in bench("submit", *arguments, "--store", "own", expect=2).stderr
@@ -211,7 +211,7 @@ def test_a_request_that_lacks_a_plugin_or_its_origin_is_refused(bench: Bench) ->
 
 @pytest.mark.slow
 def test_a_plugin_that_breaks_the_contract_is_refused(bench: Bench) -> None:
-    """Its records say nothing of it: nobody asked about the rows on which it peeks."""
+    """Its records do not show the fault: it acquires another feature only when it is given a single row."""
     code = CODE.replace(
         "        return Decisions", "        if len(rows) == 1: acquired[:, 0] = True\n        return Decisions"
     )
@@ -268,7 +268,7 @@ def _tamper_records(folder: Path) -> None:
 
 
 def _tamper_status(folder: Path) -> None:
-    """A trial that went badly is declared not applicable."""
+    """Declare a trial with a result as not applicable."""
     records = read_export(folder / "s")
     assert records is not None
     records.policies.loc[records.policies["seed"] == 1, "status"] = "not applicable"
@@ -286,11 +286,11 @@ def _tamper_name(folder: Path) -> None:
     [
         (_tamper_numbers, "does not match its checksum"),
         (_tamper_suite, "is not the file that was submitted"),
-        (_tamper_wheel, "holds other code than is installed"),
-        (_tamper_files, "does not belong there"),
+        (_tamper_wheel, "does not hold the installed code"),
+        (_tamper_files, "does not belong to the submission"),
         (_tamper_records, "1 of 2 records of the plugin are missing"),
-        (_tamper_status, "1 record(s) are said to be not applicable, and are applicable"),
-        (_tamper_name, "with other code than was submitted"),
+        (_tamper_status, "1 record(s) are marked as not applicable, but their trials are applicable"),
+        (_tamper_name, "is not the submitted one (version 2.0)"),
     ],
 )
 def test_a_folder_that_was_changed_does_not_pass_the_check(
@@ -304,12 +304,12 @@ def test_a_folder_that_was_changed_does_not_pass_the_check(
 
 
 @pytest.mark.slow
-def test_the_script_of_the_workflow_computes_records_again_and_finds_invented_ones(bench: Bench) -> None:
+def test_the_script_of_the_workflow_recomputes_records_and_finds_invented_ones(bench: Bench) -> None:
     bench(*SUBMIT)
-    for place in ("mine.py", "mine-1.0.dist-info"):  # it has to come from the wheel
+    for place in ("mine.py", "mine-1.0.dist-info"):  # so that the plugin is installed from the wheel
         path = bench.plugins / place
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    # The script installs by the pip of the interpreter that runs the tests.
+    # The script installs with the pip of the interpreter that runs the tests.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     places = {"SUBMISSIONS": str(bench.folder / "submissions"), "OUT": str(bench.folder / "published"), "SAMPLE": "2"}
     environment = bench.environment(PATH=path, **FULL, **places)

@@ -1,4 +1,4 @@
-"""What was verified strictly is noted beside a page, counted on it, and forgotten when its record changes."""
+"""Strictly verified records are noted beside a page and counted on it, until they change."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def test_records_verified_strictly_are_counted_on_the_page_until_they_change(ben
     assert "damaged" in bench("leaderboard", suite, "--as-published", expect=2).stderr
 
 
-def test_only_what_is_verified_strictly_is_noted(bench: Bench) -> None:
+def test_noting_verified_records_requires_strict_isolation(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     assert "--isolation strict" in bench("verify", suite, "--note", expect=2).stderr

@@ -1,4 +1,4 @@
-"""Published records are recomputed and compared: equal ones, changed ones, and those that cannot be had."""
+"""Published records are recomputed and compared: equal ones, changed ones, and those whose data is unavailable."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Staged(Policy):
 
 @dataclass(frozen=True)
 class StagedMethod(Method):
-    """A policy that says how many base models it runs."""
+    """A method whose policy reports the number of base models that it runs."""
 
     def fit(self, problem: Problem) -> list[Policy]:
         return [Staged()]
 
 
 class Stages:
-    """The plugin that brings it."""
+    """The plugin of this method."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -73,7 +73,7 @@ def place(tmp_path: Path) -> Place:
 def verified(
     place: Place, change: Callable[[Records], None], kernels: list[str] | None = None, suite: str = SUITE
 ) -> Verified:
-    """What is found of records that were changed before they were published, by other kernels where some are named."""
+    """Change the records, publish them as computed with the given kernels (None: the true ones), and verify them."""
     session = place.session(suite)
     records = records_of(session)
     change(records)
@@ -140,7 +140,7 @@ def test_the_command_names_forged_records_and_exits_with_1(bench: Bench) -> None
     assert said.stdout.endswith("2 equal, 1 refuted\n")
 
 
-def test_a_trial_is_compared_under_each_of_its_names(tmp_path: Path) -> None:
+def test_a_trial_is_compared_under_each_of_its_labels(tmp_path: Path) -> None:
     place, twice = Place(tmp_path), SUITE + '[[methods]]\nuse = "slopes"\nname = "again"\n'
     place.run(twice)
 
@@ -153,7 +153,7 @@ def test_a_trial_is_compared_under_each_of_its_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("by", "outcome"), [(1e-12, "equal but for rounding"), (0.001, "undecided"), (0.5, "refuted")])
-def test_on_other_kernels_what_few_turned_rows_explain_is_not_refuted(place: Place, by: float, outcome: str) -> None:
+def test_on_other_kernels_the_outcome_depends_on_the_size_of_a_change(place: Place, by: float, outcome: str) -> None:
     found = verified(place, lambda records: _raise("test.cost", by * records.policies["test.cost"][1])(records), OTHER)
     (other,) = [one for one in found.verdicts if one.outcome != "equal"]
     assert (other.outcome, other.same_machine) == (outcome, False)
@@ -186,7 +186,7 @@ def test_a_label_that_differs_is_refuted_on_the_same_kernels_only(
 
 
 @pytest.mark.parametrize(("given", "value"), [("task", "multiclass"), ("features", ["a"]), ("rows", None)])
-def test_what_was_given_to_a_method_is_the_same_everywhere(place: Place, given: str, value: Any) -> None:
+def test_a_change_in_what_a_method_was_given_is_refuted_on_any_kernels(place: Place, given: str, value: Any) -> None:
     def change(records: Records) -> None:
         records.policies["label"] = "another"
         for info in records.infos.values():
@@ -240,14 +240,14 @@ def test_another_order_of_the_same_policies_is_refuted_on_the_same_kernels_only(
         records.policies = frame = records.policies.sort_values(["name", "policy"], ignore_index=True)
         assert frame.groupby("name").size().min() > 1
         of_policies = [name for name in frame if "." in name or name in ("label", "budget", "details")]
-        turned = frame.iloc[::-1].sort_values("name", kind="stable")  # the export's rows stand by name
+        turned = frame.iloc[::-1].sort_values("name", kind="stable")  # reversed within each trial
         records.policies[of_policies] = turned[of_policies].to_numpy()
 
     found = verified(place, change, kernels)
     assert {one.outcome for one in found.verdicts} == {OUTCOME[errors]}
 
 
-def test_a_record_whose_data_cannot_be_had_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_whose_data_is_unavailable_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, suite = Place(tmp_path), SUITE.replace('"blobs"', '"lent"')
     place.run(suite)
     monkeypatch.setenv("TINY_GONE", "1")

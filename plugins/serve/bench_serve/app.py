@@ -35,7 +35,7 @@ class _Body(BaseModel):
 class Opening(_Body):
     """The body of a request that opens a session."""
 
-    known: Values = Field(default={}, description="Values that are known already; they cost nothing.")
+    known: Values = Field(default={}, description="Values that are already known; they cost nothing.")
     size: Annotated[float, Ge(0), Field(allow_inf_nan=False)] | None = Field(
         None, description="The item's size, where prices depend on it."
     )
@@ -70,7 +70,7 @@ class State(BaseModel):
 
     session: str = Field(description="The session's secret name.")
     wanted: list[Wanted] = Field(description="Features to acquire next; empty once there is an answer.")
-    cost: float = Field(description="What was paid in this session, without values that were known before.")
+    cost: float = Field(description="What was paid in this session; values that were known at its start are free.")
     answer: Answer | None
     expires_in: float = Field(description="Seconds without use after which the session expires.")
 

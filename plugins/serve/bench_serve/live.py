@@ -83,7 +83,7 @@ class Opened:
     free: NDArray[np.bool_] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check the known values, and give those that the policy asks for first.
+        """Check the known values, and give the policy those that it asks for.
 
         Raises:
             RequestError: a feature does not exist, or a value is invalid.
@@ -118,7 +118,7 @@ class Opened:
             had[0, self.policy.number(name)] = True
         wanted, paid = [], self._bill(had)
         cost = paid - self._bill(self.free)
-        for name in self.session.wanted:  # its prices assume that nothing was known before
+        for name in self.session.wanted:  # the session's own prices do not count the values known at the start
             had[0, self.policy.number(name)] = True
             now = self._bill(had)
             wanted.append((name, now - paid))

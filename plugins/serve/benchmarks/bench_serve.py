@@ -1,4 +1,4 @@
-"""Sessions per second of ``bench serve`` over loopback, compared with the same sessions in this process.
+"""Measure sessions per second of ``bench serve`` over loopback, and of the same sessions in this process.
 
     python benchmarks/bench_serve.py
 

@@ -31,7 +31,7 @@ class File:
 
 
 def write_files(*files: File, flush: bool = True, error: type[Exception] = StoreError) -> None:
-    """Write files, each completely or not at all: write temporary files, flush them, then rename them in order.
+    """Write files, each completely or not at all: write temporary files, flush them, and rename them in order.
 
     Args:
         files: the files to write.

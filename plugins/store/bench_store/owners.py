@@ -32,7 +32,7 @@ def is_gone(process: str, start: str) -> bool:
 
 @cache
 def own_name(process: int) -> str:
-    """The start of the names of a process's files: machine and process. A fork has another one."""
+    """The prefix of the names of a process's files: machine and process. A forked process has another prefix."""
     return f"{here()}-{owner(process)}"
 
 

@@ -1,6 +1,6 @@
 """Sealed JSON: canonical text whose first key is a checksum over the rest.
 
-Edited, truncated or confused files are detected before their contents are used. Canonical JSON is UTF-8 with sorted
+Edited, truncated or mixed-up files are detected before their contents are used. Canonical JSON is UTF-8 with sorted
 keys, without white space, NaN and infinity.
 """
 

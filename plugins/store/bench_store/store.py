@@ -107,7 +107,7 @@ class Store(Layout):
         try:
             with open_file(self.path_of_attachment(name)) as file:
                 if os.fstat(file.fileno()).st_size != noted["bytes"]:
-                    return f"is damaged: it is not as long as the {self.noun} beside it says"
+                    return f"is damaged: its length is not the one noted in the {self.noun} beside it"
                 if hashlib.file_digest(file, "sha256").hexdigest() != noted["sha256"]:
                     return f"is damaged: it does not match its checksum in the {self.noun} beside it"
         except FileNotFoundError:

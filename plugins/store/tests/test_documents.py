@@ -1,4 +1,4 @@
-"""Documents and attachments: they are read as they were written, and damaged ones are refused."""
+"""Documents and attachments are read as they were written, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_file_is_complete_and_flushed_before_it_is_renamed(
     def replace(source: str, target: str) -> None:
         state = os.stat(source)
         assert flushed[state.st_ino] == state.st_size, "all of it is flushed before it is renamed"
-        assert not os.path.exists(target), "nothing has the name before"
+        assert not os.path.exists(target), "no file has the final name before"
         real_replace(source, target)
         named.append((Path(target).suffix, os.stat(target).st_ino))
 

@@ -133,7 +133,7 @@ def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float
 
 
 def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> float:
-    """What overlapping splits add to 1/J in the variance of a mean: ρ/(1 − ρ), where ρ is the share of common test rows.
+    """What overlapping splits add to 1/J in the variance of a mean: ρ/(1 − ρ), with ρ the share of common test rows.
 
     Two parts of n_test rows, drawn at random from a table of N, have n_test²/N rows in common on average, a share
     ρ = n_test/N of either, so that ρ/(1 − ρ) = n_test/(N − n_test). Where splits use up their table, N − n_test rows

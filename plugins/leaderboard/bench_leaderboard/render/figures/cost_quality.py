@@ -99,15 +99,15 @@ class _Shade:
 
 
 def _shown(curve: Curve) -> NDArray[np.int64]:
-    """The steps that are drawn: of those with one mean test cost or a lesser one later on, only the last; not all
-    where there are very many."""
+    """The steps that are drawn: all but those with a later step of at most their mean test cost; fewer where there are
+    very many."""
     later = np.minimum.accumulate(curve.cost[::-1])[::-1]
     last = np.flatnonzero(np.append(curve.cost[:-1] < later[1:], True))
     return last[_thinned(len(last), _MOST_STEPS)]
 
 
 def _draw_band(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], share: bool) -> None:
-    """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
+    """The 95 % interval of the mean quality at every step, cut off at 0 and 1 for a share; a bar for a single step."""
     if not has_band(curve):
         return
     steps = _shown(curve)

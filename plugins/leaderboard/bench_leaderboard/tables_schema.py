@@ -49,7 +49,7 @@ class PaperEntry(BaseModel):
     """``[[paper]]``: a number of the paper's tables, shown beside ours.
 
     Attributes:
-        dataset, costs: data set and cost scheme; ``costs`` is needed only when the data set is priced in several ways.
+        dataset, costs: where it is shown; ``costs`` is needed only when the data set is priced in several ways.
         method: as the suite calls it; a method that the suite does not have gets a row of its own.
         metric: in the metric's own unit: 0.701 for 70.1 %.
         source: where in the paper.

@@ -28,7 +28,7 @@ __all__ = ["LEAST_SHARE", "Compared", "compare", "shared_set", "split_ranks"]
 Numbers = NDArray[np.float64]
 
 LEAST_SHARE = 0.5
-"""The ranked methods share at least this part of the data sets."""
+"""The ranked methods have at least this share of the data sets in common."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def shared_set(there: NDArray[np.bool_], least: int) -> tuple[NDArray[np.int64],
 
     The search starts with all methods that have a data set. While they share too few, the method is removed without
     which the others share the most; among equals the one with the fewest data sets, then the last. At the end, every
-    method that has all the shared data sets is taken back.
+    method that has all the shared data sets is included again.
 
     Args:
         there: bool (methods, data sets).

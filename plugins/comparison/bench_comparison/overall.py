@@ -33,7 +33,7 @@ _IN_OTHER_WORDS: dict[str, str | None] = {
     "evaluation-cost": None,
     "mse": None,
 }
-"""Metrics in a data set's own unit, which cannot be averaged over data sets → the metric instead, if there is one."""
+"""Metric in a data set's own unit, which cannot be averaged over data sets → the metric that replaces it, or None."""
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class Measured:
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
         points: a quality of 1 in units of the metric; for a mean squared error, as a share of the empty policy's.
         empty, reference: mean of either in the metric.
-        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split, of
-            the margin that its number of test rows gives.
+        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split, the
+            ends follow from the number of test rows.
         facts: ``features``, ``rows`` (of all parts), ``classes`` (2, or 3 for more).
     """
 
@@ -81,7 +81,7 @@ class Measured:
 def measured(
     suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
 ) -> list[Measured]:
-    """On the scale, every data set and cost scheme for which the fallback and a reference have every split."""
+    """Every data set and cost scheme on the scale, if the fallback and a reference have every split."""
     families = _families(suite, records, entry)
     found = []
     for population in populations:

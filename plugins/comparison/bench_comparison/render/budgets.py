@@ -45,7 +45,8 @@ def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
         "score among those whose validation cost is within the budget; its numbers are those of the test part. Ranks "
         "are taken split by split, averaged over a data set's splits and draws of prices, then over data sets. Nothing "
         "is imputed: methods are ranked on the data sets that all ranked methods share, at least half of all. The cell "
-        f"of any other method gives the most frequent reason, and on how many data sets it applies. {TABLE_READ}",
+        "of a method that is not ranked gives the most frequent reason, and the number of data sets with this reason. "
+        f"{TABLE_READ}",
         "",
         f"{flags_read(comparison)} Both marks are about all data sets that the method answers. {SURE_READ} A row is "
         "*over budget* where its mean test cost over the splits exceeds the budget by more than "

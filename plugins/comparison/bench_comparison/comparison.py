@@ -111,7 +111,7 @@ def shared_set(there: NDArray[np.bool_], least: int) -> tuple[NDArray[np.int64],
         least: how many data sets they should share.
 
     Returns:
-        Positions of the methods and of the data sets, ascending; empty where no method has so many data sets.
+        Positions of the methods and of the data sets, ascending; empty where no method has ``least`` data sets.
     """
     remaining = [m for m in range(len(there)) if there[m].any()]
     while remaining and int(there[remaining].all(axis=0).sum()) < least:
@@ -191,7 +191,7 @@ def _relative(places: Sequence[Answers], method: str, budget: int) -> float:
 
 
 def _first(table: Numbers) -> Numbers:
-    """Share of resamples in which each method has the best mean rank; ties count in parts; float64 (methods,)."""
+    """Share of resamples in which each method has the best mean rank; a tie is divided; float64 (methods,)."""
     if not table.size:
         return np.zeros(table.shape[1])
     means = rounded(resampled(table))

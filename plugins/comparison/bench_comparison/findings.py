@@ -13,7 +13,7 @@ FEW = 5
 """With fewer data sets nothing is recommended: resampling so few says little."""
 
 NAMED = 3
-"""A sentence names at most so many algorithms."""
+"""The most algorithms that a sentence names."""
 
 SURE = 0.8
 """A sentence states what has at least this probability."""

@@ -38,7 +38,7 @@ WILCOXON_NEEDS = 6
 """With five data sets the signed-rank test's smallest two-sided p-value is 2/2⁵ > 0.05, so it needs six."""
 
 _EXACT_WILCOXON = 50
-"""The signed-rank test is exact up to so many differences: scipy's limit without ties."""
+"""The most differences for which the signed-rank test is exact: scipy's limit without ties."""
 
 Table = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ __all__ = ["chance", "quick_and_simple", "range_of", "render_answer", "said"]
 JsonObject = Mapping[str, Any]
 
 _SHOWN = 12
-"""A cell of a table shows at most so many names."""
+"""The most names that a cell of a table shows."""
 
 
 def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_DATASETS", "FigureBuilder", "FigureKind", "file_slug"]
 
 MOST_DATASETS = 60
-"""A kind is drawn for at most so many pairs of data set and cost scheme, the first ones of the suite."""
+"""The most pairs of data set and cost scheme that an entry is drawn for; they are the first of the suite."""
 
 
 class FigureKind(ABC):

@@ -83,7 +83,7 @@ def shown(value: float, percent: bool = False) -> str:
 
 
 def plain_number(value: float, digits: int = 4) -> str:
-    """A number with so many significant digits, if possible without an exponent."""
+    """A number with ``digits`` significant digits, if possible without an exponent."""
     if value == 0 or math.isnan(value):
         return "0" if value == 0 else "–"
     if math.isinf(value):

@@ -126,7 +126,7 @@ def plain_text(value: object) -> str:
 
 
 def shorten(value: object, most: int = 28) -> str:
-    """A text as one line of at most so many characters, the rest as an ellipsis."""
+    """A text as one line of at most ``most`` characters, shortened with an ellipsis."""
     line = plain_text(value)
     return line if len(line) <= most else line[: most - 1] + "…"
 

@@ -157,12 +157,12 @@ def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], sha
 
 
 def _thinned(count: int, most: int) -> NDArray[np.int64]:
-    """Places of at most so many of ``count`` steps, the first and the last among them."""
+    """Positions of at most ``most`` of ``count`` steps, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def _spread(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Places of at most so many points, evenly along the line; always its ends."""
+    """Positions of at most ``most`` points, evenly along the line; its ends are always among them."""
     if len(x) <= 2:
         return np.arange(len(x))
     height = float(np.ptp(y)) or 1.0

@@ -92,10 +92,10 @@ RULE = (
     "*about*. It holds if it lies inside and the interval extends at most two margins to each side; inside a wider "
     "interval it is consistent with ours, but not confirmed. *About* is a tenth of the number, for a share a tenth of "
     "the smaller of it and its complement; a claim that needs another margin says why. A claim on a number of data "
-    "sets holds if its relation holds on exactly that number and is contradicted on all others. With gaps in the records, "
-    "no claim holds. *Least* is the smallest difference that these splits detect with a power of 80 %. Intervals are "
-    "paired by seed and have the variance of the tables; there is no correction for the number of claims. Values that "
-    "are undefined on a seed are counted and left out of means."
+    "sets holds if its relation holds on exactly that number and is contradicted on all others. With missing "
+    "records, no claim holds. *Least* is the smallest difference that these splits detect with a power of 80 %. "
+    "Intervals are paired by seed and have the variance of the tables; there is no correction for the number of claims. Values "
+    "that are undefined on a seed are counted and left out of means."
 )
 
 

@@ -94,8 +94,8 @@ RULE = (
     "the smaller of it and its complement; a claim that needs another margin says why. A claim on a number of data "
     "sets holds if its relation holds on exactly that number and is contradicted on all others. With missing "
     "records, no claim holds. *Least* is the smallest difference that these splits detect with a power of 80 %. "
-    "Intervals are paired by seed and have the variance of the tables; there is no correction for the number of claims. Values "
-    "that are undefined on a seed are counted and left out of means."
+    "Intervals are paired by seed and have the variance of the tables; there is no correction for the number of "
+    "claims. Values that are undefined on a seed are counted and left out of means."
 )
 
 

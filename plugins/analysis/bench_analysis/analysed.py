@@ -1,4 +1,4 @@
-"""A suite's records with what is computed of them once and used by several pages."""
+"""A suite's records, and the tables that several pages take from them, computed once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["Analysed"]
 
 @dataclass
 class Analysed(Once):
-    """A suite's records with what is computed of them once.
+    """A suite's records, and the tables computed from them once.
 
     Attributes:
-        suite, records: what it is of.
+        suite, records: the suite and its records.
         verified: see `bench_records.verified.read_verified`.
     """
 

@@ -25,8 +25,8 @@ class CapTable:
     Attributes:
         dataset, costs: where.
         caps: hard budgets, ascending.
-        rows: method → a mean for each cap, then one for each cap as a limit of the mean price; of no values where no
-            policy of the method keeps it.
+        rows: method → for each cap, mean accuracy with every row cut off at the cap; then, for each cap, mean accuracy
+            of a policy whose mean price is within the cap. The mean of no values where the method has no such policy.
     """
 
     dataset: str
@@ -38,8 +38,8 @@ class CapTable:
 def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
     """Every table of a suite that has caps, in its order.
 
-    A policy is chosen on validation, for each number by itself: the one most accurate when cut at the cap; the most
-    accurate of those whose mean price is at most the cap. The first among equals.
+    Validation chooses a policy for each number: the most accurate when every row is cut off at the cap, or the most
+    accurate of those whose mean price is at most the cap. Among equals it is the first.
     """
     frame = records.policies
     if frame.empty:
@@ -54,7 +54,7 @@ def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
             mine = here[here["method"] == method].sort_values(["point", "policy"], kind="stable")
             if mine.empty:
                 continue
-            shared = overlap(records.infos[str(mine["name"].iloc[0])])
+            shared = overlap(records.infos[str(mine["name"].iloc[0])], suite.drawn_from(dataset))
             samples = [_chosen(mine, f"accuracy-at-cap@{cap}") for cap in caps]
             samples += [_chosen(mine[mine["validation.cost"] <= cap * (1 + 1e-9)], "accuracy") for cap in caps]
             rows[method] = [mean_with_margin(sample, shared) for sample in samples]
@@ -62,7 +62,7 @@ def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
 
 
 def _chosen(policies: pd.DataFrame, metric: str) -> list[float]:
-    """A metric on the test part, by seed, of the policy that is best by it on validation."""
+    """By seed, the test value of a metric for the policy with the best validation value."""
     if f"validation.{metric}" not in policies:
         return []
     known = policies[policies[f"validation.{metric}"].notna() & policies[f"test.{metric}"].notna()]

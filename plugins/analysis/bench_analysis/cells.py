@@ -1,4 +1,4 @@
-"""Cells: the numbers by seed of a method on a data set under a cost scheme, and pairs of them over common seeds."""
+"""Cells: a method's numbers by seed on a data set under a cost scheme; two methods' numbers on their common seeds."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Cells:
         return str(self._rules[rows[0]]) if len(rows) else ""
 
     def over_budget(self, dataset: str, costs: str, method: str) -> int:
-        """Seeds whose selected policy misses the cap of the metric that selected it: none kept it on validation."""
+        """Number of seeds whose selected policy exceeds the cap of the selection rule: none kept it on validation."""
         rows = self.rows(dataset, costs, method)
         return 0 if self._over is None or not len(rows) else int(self._over[rows].sum())
 
@@ -71,7 +71,7 @@ class Cells:
     def values(self, dataset: str, costs: str, method: str, metric: str) -> Numbers:
         """A metric on the test part, by seed, NaN where it is undefined.
 
-        Empty when nothing is done or the metric does not apply, which is when no seed has it.
+        Empty when nothing is done, or when no seed has the metric.
         """
         column = self._column(metric)
         if column is None:
@@ -80,7 +80,7 @@ class Cells:
         return values if np.isfinite(values).any() else np.zeros(0)
 
     def paired(self, dataset: str, costs: str, a: str, b: str, metric: str) -> tuple[Numbers, Numbers]:
-        """A metric of two methods over the seeds that both have done, and on which both have it."""
+        """A metric of two methods, on the seeds on which both have a value."""
         first, second = (self.values(dataset, costs, method, metric) for method in (a, b))
         if not len(first) or not len(second):
             return np.zeros(0), np.zeros(0)
@@ -104,7 +104,7 @@ class Cells:
         return table
 
     def _common(self, dataset: str, costs: str, a: str, b: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Places of the seeds that both have done."""
+        """Positions, in the seeds of each method, of those that both have done."""
         ours, theirs = self.seeds(dataset, costs, a), self.seeds(dataset, costs, b)
         _, at, at_other = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
         return at, at_other

@@ -55,17 +55,17 @@ class Curve:
             corrected for overlapping splits; NaN with one seed.
         cost: float64 (steps,): mean cost on the test part.
         coverage: float64 (steps,): mean share of conclusive answers, or None where nothing is refused.
-        start: cost of the method's cheapest own policy on validation.
-        area: area under a seed's curve of test quality over budgets from 0 to 1; the worst quality counts where no
-            policy can be afforded.
+        start: validation cost of the method's cheapest own policy.
+        area: mean over seeds of the area under the curve of test quality, over budgets from 0 to 1; the worst quality
+            counts where no policy can be afforded.
         lottery: the same area with lotteries over two policies instead of steps, see
             `bench_analysis.lottery`.
-        full: mean test quality of what an unlimited budget gets.
+        full: mean test quality of the policy that an unlimited budget buys.
         reach: level → cost at which the mean curve first reaches that share of the full model's quality; NaN if
             never.
-        volume: hypervolume of a seed's policies over coverage, accuracy and 1 − cost share, or None where a task
-            has no such things.
-        full_by_seed: seed → test quality of what an unlimited budget gets.
+        volume: mean over seeds of the policies' hypervolume over coverage, accuracy and 1 − cost share; None where a
+            task has no such metrics.
+        full_by_seed: seed → test quality of the policy that an unlimited budget buys.
     """
 
     method: str
@@ -94,10 +94,10 @@ class Panel:
         dataset, costs: their names in the suite.
         quality: what the curves show.
         cost: the metric of the horizontal axis, before it is made a share.
-        largest: what a share of 1 of that metric is; 1 for ``cost``.
+        largest: the value of that metric whose share is 1; 1 for ``cost``.
         floor: quality where nothing can be afforded.
-        reference: the method whose full quality "cost to reach" is measured by, one for all curves: the suite's, or
-            the one that is best at any cost.
+        reference: the full model of "cost to reach", one method for all curves: the suite's, or the one that is best
+            with an unlimited budget.
         named: whether the suite named it.
         curves: in the suite's order of methods; methods without a done trial are missing.
         rejects: whether any policy refuses an answer.
@@ -128,7 +128,7 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
     """The curves of every data set and cost scheme, in the suite's order, each with its default quality.
 
     Args:
-        reference: see `Panel`; on data sets where it did not run the best stands for it.
+        reference: see `Panel`; where it did not run, the best method takes its place.
     """
     panels = []
     for dataset, costs in suite.grids:
@@ -161,7 +161,7 @@ def panel_of(
         methods: what to draw, in order.
         quality: the vertical axis.
         cost: the horizontal axis; see `bench_analysis.quality.cost_shares`.
-        reference: the method that has the full model's quality.
+        reference: the method that is the full model; see `Panel`.
         drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
     """
     frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
@@ -249,7 +249,7 @@ def _steps(
 def _volume(
     group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[np.float64]], shared: float
 ) -> Mean | None:
-    """Hypervolume of what validation leaves non-dominated, measured on the test part; mean over seeds."""
+    """Test hypervolume of the policies that are non-dominated on validation; mean over seeds."""
     known = [column[name] for name in ("chosen_coverage", "chosen_accuracy", "coverage", "accuracy")]
     if any(np.isnan(values).any() for values in known):
         return None
@@ -261,7 +261,7 @@ def _volume(
 
 
 def _reached(curve: Curve, quality: Quality, anchor: Curve) -> Curve:
-    """The curve with its costs to reach the full model's quality, over the seeds that both have."""
+    """The curve with its costs to reach the full model's quality, which is a mean over the seeds that both have."""
     common = [seed for seed in curve.seeds if seed in anchor.full_by_seed]
     full = float(np.mean([anchor.full_by_seed[seed] for seed in common])) if common else float("nan")
     reach = {}

@@ -13,7 +13,7 @@ _EQUAL = 1e-12
 
 
 def objectives(task: str, threshold: float | None, listed: Sequence[str]) -> list[str]:
-    """The metrics a row is judged by together.
+    """The metrics by which rows dominate each other.
 
     Coverage, conclusive accuracy and cost where answers can be refused; otherwise the quality and cost: accuracy
     for classes, MSE for numbers, the first ``ndcg@…`` or ``precision@…`` the suite lists for rankings.

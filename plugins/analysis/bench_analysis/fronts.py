@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["REFERENCE_POINT", "hull", "hypervolume", "non_dominated", "step_front"]
 
 REFERENCE_POINT = (0.0, 0.0, 0.0)
-"""Coverage, accuracy and inverse cost (1 − cost share) of the worst there can be."""
+"""The worst possible coverage, accuracy and inverse cost (1 − cost share)."""
 
 
 def non_dominated(points: NDArray[Any], maximise: bool | Sequence[bool] = True) -> NDArray[np.bool_]:
@@ -70,7 +70,7 @@ def hull(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def step_front(groups: NDArray[np.int64], cost: NDArray[np.float64], quality: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The policies of each group that nothing in it beats for its cost, cheapest first.
+    """The policies of each group that are better than all others of at most their cost, cheapest first.
 
     Of equal policies (same cost, same quality) the earliest is kept.
 

@@ -1,9 +1,9 @@
-"""Grids whose end wins: the value that validation selects is the least or the greatest that was tried.
+"""Grids whose end wins: validation selects the least or the greatest of the values tried.
 
-A best value inside a grid is a best value; at the end of it a better one may lie beyond. Found from the records: of a
-suite's grid its points, of a method's own grid a parameter that is a list (``lambdas``) whose chosen value the selected
-policy's details or the fit's diagnostics name (``lambda``); of an automatic grid, which differs from fit to fit, a list
-of that kind in the diagnostics. 0 as the least value is where such a parameter ends by itself, and is no such end.
+A best value inside a grid has worse ones on both sides; beyond an end, better ones may lie. Records show three kinds of
+grids: the points of a suite's grid; a parameter that is a list (``lambdas``), whose selected value (``lambda``) is in
+the policy's details or the fit's diagnostics; and automatic grids, which differ from fit to fit: such lists in the
+diagnostics. A least value of 0 does not count as an end, because such a parameter cannot be less.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class GridEnd:
     """A parameter whose selected value is one end of its grid on at least half of the seeds.
 
     Attributes:
-        dataset, costs, method: of which row.
+        dataset, costs, method: the row.
         parameter: its name.
         grid: the values that were tried, ascending; of an automatic grid those of the first seed.
-        end: the end that wins, of that grid.
-        seeds: on so many seeds. of: of so many.
+        end: the end of that grid that wins.
+        seeds, of: the number of seeds on which it wins, and of all seeds.
     """
 
     dataset: str
@@ -46,7 +46,7 @@ class GridEnd:
 
 
 def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
-    """Every such parameter, in the order of the records."""
+    """Every parameter of which an end wins, in the order of the records."""
     chosen = cells.chosen
     if not len(chosen):
         return []

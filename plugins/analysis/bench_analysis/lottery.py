@@ -1,11 +1,11 @@
 """Lotteries over the policies of a family: a policy may be drawn at random for each row.
 
-That is a policy, too; its expected cost and quality are the mixtures of those it draws from. On validation the best
-lotteries at all budgets are the corners of the family's hull and their mixtures. Which policies, and how often each, is
-decided on validation; what they cost and are worth is measured on the test part. So a hull is never drawn through test
-points, and may lie below the steps.
+A lottery is a policy, too: its expected cost and quality are weighted means of those of the policies that it draws. On
+validation, the best lotteries at all budgets are the corners of the family's upper hull and mixtures of neighbouring
+corners. The policies and their weights are chosen on validation; cost and quality are measured on the test part. So the
+curve is not the hull of the test points, and may lie below the steps.
 
-Only quantities that are means over rows mix so (error, accuracy, squared error, coverage times accuracy).
+This holds only for means over rows (error, accuracy, squared error, coverage times accuracy).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def lottery_areas(
     """Area under each seed's curve of lotteries over budgets from 0 to 1: float64 (seeds,).
 
     Args:
-        budget: float64 (policies,): validation cost of the policies that no cheaper one equals, ascending in each seed;
-            all seeds one after the other.
+        budget: float64 (policies,): validation cost of the policies of each seed's step front, ascending; one seed
+            after the other.
         chosen: float64 (policies,): their validation quality, ascending; more is better.
         quality: float64 (policies,): test quality.
         bounds: seed s owns ``bounds[s]:bounds[s + 1]``.

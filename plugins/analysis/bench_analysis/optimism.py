@@ -1,8 +1,8 @@
 """How much better a method looks on the validation part, which selects its policy, than on the test part.
 
-Some of it is the price of any choice: the best of many policies on some rows is a little lucky on them. The rest is
-what the method fitted to the rows that select, or chose by them: it shows in the mean over all policies of the family,
-where nothing is chosen.
+Part of it comes with any selection: the policy that is best on some rows is partly lucky on them. The rest comes from
+methods that fit or choose something on the validation rows themselves: it shows in the mean over all policies of the
+family, which selects nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ __all__ = ["Optimism", "optimism_of"]
 
 @dataclass(frozen=True)
 class Optimism:
-    """A method's.
+    """The optimism of a method.
 
     Attributes:
         method: its name in the suite.
         policies: mean number of own policies of a family, over data sets.
         value: mean over data sets of the mean over seeds of validation minus test quality of the policy that is best
             on validation; 0.01 is a point. Positive: it looks better than it is.
-        worst: the greatest of these means, and the data set that it is of.
+        worst: the greatest of the data sets' means, and its data set.
         every: as ``value``, but the mean over all own policies of the family: 0 in expectation for a method that does
             not look at the labels of the validation part.
         error: standard error of ``every`` over data sets; NaN for a single one.
@@ -47,9 +47,9 @@ class Optimism:
 
 
 def optimism_of(analysed: Analysed) -> Sequence[Optimism]:
-    """Of every method, in the suite's order, on data sets whose quality is a percentage.
+    """The optimism of every method, in the suite's order, on data sets whose quality is a percentage.
 
-    The policy is the one of best validation quality, over all points of the grid; among equals the first.
+    The selected policy has the best validation quality over all points of the grid; among equals it is the first.
     """
     suite, records = analysed.suite, analysed.records
     found: dict[str, dict[str, list[float]]] = {}
@@ -86,5 +86,5 @@ def optimism_of(analysed: Analysed) -> Sequence[Optimism]:
 
 
 def _mean(values: Sequence[float]) -> float:
-    """Summed exactly, so that no machine's order of summation shows."""
+    """The mean, from an exact sum: the same on every machine."""
     return math.fsum(values) / len(values)

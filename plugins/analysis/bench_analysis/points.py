@@ -37,12 +37,12 @@ def _cells(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
 def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
     """The policies as points: ``method seed``, each part's cost and quality, and whether it is the method's own.
 
-    They are in the order of ties. A family none of whose own policies has a number is left out.
+    Their order breaks ties. A family without a complete own policy is left out, with its empty policy.
 
     Args:
         records: the suite's records.
         frame: done policies of one data set under one cost scheme.
-        quality: what is wanted.
+        quality: the quality of the points.
         cost: see `bench_analysis.quality.cost_shares`; None for costs in the unit of the prices.
     """
     frame = frame.sort_values(["method", "seed", "point", "policy"], kind="stable")

@@ -24,7 +24,7 @@ def by_policy(
 ) -> dict[str, list[Mean]]:
     """Means over seeds, policy by policy.
 
-    Policies of different seeds are the same when they have the same label; those without one go by their number.
+    Policies of different seeds are matched by their label; those without one, by their number.
 
     Args:
         records: of a suite.
@@ -35,7 +35,7 @@ def by_policy(
         drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
 
     Returns:
-        Label → a mean for every quantity (of no values where the records do not hold it), in the family's order.
+        Label → a mean for every quantity (the mean of no values where it is not in the records), in the family's order.
     """
     frame = records.policies
     if frame.empty:

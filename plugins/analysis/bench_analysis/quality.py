@@ -1,4 +1,4 @@
-"""What a trade-off curve is drawn of: a quality (more or less is better) and a cost as a share of the full price."""
+"""The axes of a trade-off curve: a quality (more or less is better), and a cost as a share of the full price."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["RIGHT_ANSWERS", "Quality", "cost_shares", "default_quality", "larges
 
 @dataclass(frozen=True)
 class Quality:
-    """What the vertical axis of a curve says.
+    """What the vertical axis of a curve shows.
 
     Attributes:
         name: a metric's name, or ``right-answers``.
-        title: what an axis or a table's head says.
+        title: its name on an axis or in the head of a table.
         goal: whether ``max`` or ``min`` is better.
-        worst: the worst value there can be, or None when there is no bound.
+        worst: the worst possible value; None when there is no bound.
         percent: shown as a percentage.
         columns: metrics whose product it is.
     """
@@ -77,8 +77,8 @@ RIGHT_ANSWERS = Quality(
     percent=True,
     columns=("coverage", "conclusive-accuracy"),
 )
-"""Share of all rows that got a conclusive and right answer. With a reject option neither factor can be taken alone:
-refusing all but the easiest row makes the accuracy of what is left perfect."""
+"""Share of all rows that got a conclusive and right answer. With a reject option, neither factor is enough by itself:
+a method that answers only the easiest row has a perfect accuracy."""
 
 _WORST = {"max": 0.0, "min": 1.0}
 _BOUNDED = frozenset(
@@ -91,7 +91,7 @@ def quality_named(name: str, metrics: Mapping[str, Metric]) -> Quality:
 
     Args:
         name: a metric's name, or ``right-answers``.
-        metrics: the metrics that may be meant; resolved, without ``@k``.
+        metrics: the known metrics by name; resolved, without ``@k``.
 
     Raises:
         KeyError: no such metric.

@@ -2,9 +2,9 @@
 
 The same random splits serve both methods, and the splits overlap, so the differences by seed are not independent, and
 a plain paired test is too sure of itself. The corrected test (Nadeau & Bengio 2003) adds the ratio of test rows to the
-rows learnt from to the variance of the mean; with a given split that ratio is 0, and it is the paired t-test. It has
-the variance of the intervals that stand beside the means (`bench_analysis.summary`), and no more: it is not
-corrected for the number of rows, because then two rows whose 95 % intervals are disjoint could be said not to differ.
+rows learnt from to the variance of the mean; with a given split that ratio is 0, and it is the paired t-test. Its
+variance is that of the intervals beside the means (`bench_analysis.summary`). It is not corrected for the number of
+rows: with such a correction, it could fail to distinguish two rows whose 95 % intervals are disjoint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def corrected_resampled_t(differences: NDArray[np.float64], overlap: float) -> f
         overlap: test rows over rows learnt from, 0 for a given split; see `bench_analysis.summary.overlap`.
 
     Returns:
-        The p-value; NaN for fewer than two differences; 1 when all are zero, 0 when all are one other number.
+        The p-value; NaN for fewer than two differences; 1 when all are zero, 0 when all are equal and not zero.
     """
     count = len(differences)
     if count < 2:

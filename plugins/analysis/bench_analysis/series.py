@@ -47,14 +47,14 @@ def mean_series(
 
     A series that stops early counts with its last value from there on. When every record also has
     ``<name>_margin`` (the series is itself a mean, over the runs of one seed), the band is that of the mean of the
-    seeds' means, seeds taken as given: √(Σ margin²) / seeds. Otherwise it is the 95 % interval over
+    seeds' means, with the seeds fixed: √(Σ margin²) / seeds. Otherwise it is the 95 % interval over
     seeds, corrected for overlapping splits.
 
     Args:
         infos: the records' infos of one method on one data set.
         name: the series.
         reference: name of a diagnostic that is drawn beside it (the size of the front).
-        most: so many places are kept, evenly, the first and the last among them.
+        most: how many places are kept, evenly spaced, from the first to the last.
         drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
     """
     infos = [info for info in infos if _numbers(info["history"].get(name))]

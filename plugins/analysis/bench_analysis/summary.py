@@ -11,11 +11,11 @@ An interval and the paired test of two rows then agree in one direction: the sta
 most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 % tells the
 rows apart too. The converse need not hold: a paired test can tell apart what two overlapping intervals cannot.
 
-Where mean ± margin would leave what a quantity can be (a cost below 0, a share above 1), the interval is made on the
-scale of logarithms (of log-odds for a share) by the delta method, with the same variance: `Mean.interval`.
+Where mean ± margin would leave the range of a quantity (a cost below 0, a share above 1), the interval is computed on
+the scale of logarithms (of log-odds for a share) by the delta method, with the same variance: `Mean.interval`.
 
 A value that is not finite is *undefined* on its seed (an accuracy where nothing was answered). It is counted
-(`Mean.undefined`), and takes no part in the mean: it is never 0.
+(`Mean.undefined`) and left out of the mean; it does not count as 0.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Mean:
     undefined: int = 0
 
     def is_bounded(self, share: bool) -> bool:
-        """Whether value ± margin leaves the range of what can be, so that the interval is made on another scale."""
+        """Whether value ± margin leaves the range of the quantity, so that `interval` uses another scale."""
         if not self.positive or math.isnan(self.margin):
             return False
         return self.margin > self.value or (share and self.value < 1 < self.value + self.margin)
@@ -119,9 +119,9 @@ class Row:
 
 
 def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
-    """Mean and variance (n − 1), summed exactly, so that no machine's order of summation shows.
+    """Mean and variance (n − 1), from exact sums: the same on every machine.
 
-    The variance is NaN for one value; values that are equal have exactly none.
+    The variance is NaN for one value, and exactly 0 for equal values.
     """
     numbers = [float(value) for value in values]
     mean = math.fsum(numbers) / len(numbers)
@@ -133,7 +133,7 @@ def moments(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float
 
 
 def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> float:
-    """What random splits that overlap add to 1/J in the variance of a mean: ρ/(1 − ρ), ρ the share of common test rows.
+    """What overlapping splits add to 1/J in the variance of a mean: ρ/(1 − ρ), with ρ the share of common test rows.
 
     Two parts of n_test rows, drawn at random from a table of N, have n_test²/N rows in common on average, a share
     ρ = n_test/N of either, so that ρ/(1 − ρ) = n_test/(N − n_test). Where splits use up their table, N − n_test rows
@@ -141,10 +141,10 @@ def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> flo
     n_test/n_learn. As N grows it falls to 0, the term of independent draws.
 
     Args:
-        info: of a done trial, from `bench_records.records.Records.infos`.
-        drawn_from: the table's rows, where the parts are counts that do not use it up; ``independent``: every seed has
-            data of its own; see `bench_core.run.suite_schema.SplitTable`. None: the split's fractions say N, and
-            counts are taken to use up the table, which makes the interval too wide rather than too narrow.
+        info: a done trial's, from `bench_records.records.Records.infos`.
+        drawn_from: how many rows the table has, where the parts are counts that do not use it up; ``independent``:
+            every seed has data of its own; see `bench_core.run.suite_schema.SplitTable`. None: the split's fractions
+            give N, and counts are taken to use up the table, so the interval is too wide rather than too narrow.
 
     Returns:
         The term; 0 where the split is given.
@@ -202,7 +202,7 @@ def t_quantile(freedom: float, level: float = 0.975) -> float:
 
 
 def detectable(margin: float, freedom: float) -> float:
-    """The least difference that a two-sided test at 5 % tells with a power of 80 %.
+    """The least difference that a two-sided test at 5 % detects with a power of 80 %.
 
     (t(0.975) + t(0.8)) standard errors, where the margin is t(0.975) of them. With a true difference of one margin the
     power is 50 %: half of such differences would be missed, so the margin itself would promise too much.
@@ -254,7 +254,7 @@ def summarise(
     Args:
         records: of the suite.
         chosen: from `bench_records.selection.select`.
-        suite: says which rows there should be.
+        suite: has the data sets, the methods and the number of seeds that are expected.
         metrics: names of the metrics to average.
     """
     columns = {name: chosen[f"test.{name}"].to_numpy() for name in metrics if f"test.{name}" in chosen}

@@ -103,8 +103,8 @@ def marks(
     """Method → ``best`` or ``near``: the best mean (ties too), and those that a paired test cannot distinguish from it.
 
     The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
-    a row is near only if its interval and the best row's meet (see `bench_analysis.summary`). Nor is it
-    where the two means differ by more than both margins: few seeds do not make 62 % nearly 82 %.
+    a row is near only if its interval and the best row's meet (see `bench_analysis.summary`). A row whose mean differs
+    from the best by more than both margins is not near, even if the test on few seeds cannot tell 62 % from 82 %.
 
     Args:
         means: method → metric → mean, of the rows that are compared.

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of analysis: those of the core's."""
+"""Fixtures of the tests of analysis: the core's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy at hard budgets is read of the policy that validation chooses for each of them."""
+"""Accuracy at a hard budget is that of the policy that validation chooses for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = [
 ]
 
 
-def test_each_number_is_of_the_policy_that_validation_chooses_for_it():
+def test_validation_chooses_a_policy_for_each_number():
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(dataset="d", costs="unit", status="ok", point=0)
     frame["name"] = frame["method"] + frame["seed"].astype(str)
     records = SimpleNamespace(policies=frame, infos=dict.fromkeys(frame["name"], INFO))

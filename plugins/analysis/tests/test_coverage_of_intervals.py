@@ -44,7 +44,7 @@ def neighbour(X: Numbers, y: Numbers, new: Numbers) -> Numbers:
 
 
 def accuracy(learner: Learner, X: Numbers, y: Numbers, rows: NDArray[np.int64]) -> float:
-    """On the last rows, learnt from those before."""
+    """Accuracy on the last rows after learning from the rows before them."""
     learnt, tested = rows[:LEARNT], rows[LEARNT:]
     return float(np.mean(learner(X[learnt], y[learnt], X[tested]) == y[tested]))
 
@@ -60,7 +60,7 @@ def coverage(learner: Learner, table: int | None, seeds: int, drawn_from: int | 
     rows = {"train": LEARNT - 1, "validation": 1, "test": TESTED}
     term = overlap({"trial": json.dumps({"split": rule}), "rows": rows}, drawn_from)
     used = LEARNT + TESTED
-    # The truth: the mean accuracy on new rows of what is learnt from new rows.
+    # The truth: the mean accuracy on new rows after learning from other new rows.
     X, y = drawn(rng, 4000)
     truth = np.mean([np.mean(learner(*drawn(rng, LEARNT), X) == y) for _ in range(300)])
     hits = np.zeros(2)
@@ -99,7 +99,7 @@ def test_the_interval_covers_the_truth_as_often_as_promised(
 
 
 @pytest.mark.slow
-def test_a_term_for_other_splits_than_those_drawn_covers_too_much_or_too_little() -> None:
+def test_the_term_of_other_splits_makes_intervals_too_wide_or_too_narrow() -> None:
     # Independent draws with the term of one table; splits of one table with that of a table ten times as large.
     too_wide, _ = coverage(centroids, None, 20, LEARNT + TESTED)
     too_narrow, _ = coverage(centroids, LEARNT + TESTED, 20, 10 * (LEARNT + TESTED))
@@ -116,7 +116,7 @@ def test_the_least_stable_learner_is_covered_a_little_less() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["budgetprune_paper", "open"])
-def test_suites_say_how_many_rows_the_tables_have_that_they_sample(
+def test_suites_state_the_sizes_of_the_tables_that_they_sample(
     name: str, budgetbench_shared: Path, tmp_path: Path
 ) -> None:
     context = DataContext(tmp_path, budgetbench_shared, True)

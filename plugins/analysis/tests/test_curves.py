@@ -88,7 +88,7 @@ def test_a_curve_begins_with_the_policy_that_buys_nothing() -> None:
     assert curve.quality == pytest.approx([0.6, 0.7, 0.85])
     assert curve.cost == pytest.approx([0.0, 0.25, 0.55])
     assert curve.area.value == pytest.approx(((0.4 * 0.6 + 0.6 * 0.8) + (0.6 * 0.6 + 0.4 * 0.9)) / 2)
-    # What the method's own family is, is told as before.
+    # The numbers of the method's own family do not change.
     assert curve.policies == 1
     assert curve.start.value == pytest.approx(0.5)
 
@@ -113,7 +113,7 @@ def test_a_quality_without_a_bound_takes_the_worst_value_of_any_policy() -> None
     assert [curve.area.value for curve in found.curves] == pytest.approx([0.5 * 8 + 0.5 * 3, 8.0])
 
 
-def test_what_only_works_at_full_price_has_no_area() -> None:
+def test_a_policy_at_the_full_price_has_no_area() -> None:
     curve = only(records_of({"m": [[(1.0, 0.9, 1.0, 0.9)]]}))
     assert curve.area.value == 0.0
     assert curve.reach == dict.fromkeys(LEVELS, 1.0)
@@ -127,7 +127,7 @@ def test_cost_to_reach_is_that_of_the_first_step_that_is_good_enough() -> None:
     assert curve.reach[0.95] == 0.22
     assert curve.reach[0.99] == 0.44
     assert math.isnan(curve.reach[1.0])
-    # Without a reference that the suite names, the best of all at any cost is the one reference of every curve.
+    # If the suite names no reference, the method that is best at any cost is the reference of every curve.
     unnamed = panel(records)
     assert (unnamed.reference, unnamed.named) == ("full", False)
     assert dict(unnamed.curves[0].reach) == pytest.approx(dict(curve.reach), nan_ok=True)
@@ -153,7 +153,7 @@ FAMILIES = st.lists(st.lists(POLICY, min_size=1, max_size=8), min_size=1, max_si
 
 @given(FAMILIES)
 @settings(max_examples=60, deadline=None)
-def test_every_budget_buys_what_validation_thinks_best(seeds: list[list[Policy]]) -> None:
+def test_every_budget_buys_the_best_policy_on_validation(seeds: list[list[Policy]]) -> None:
     curve = only(records_of({"m": seeds}))
     assert (np.diff(curve.budgets) > 0).all()
     assert (np.diff(curve.validation) >= -1e-12).all()
@@ -224,7 +224,7 @@ def test_right_answers_are_coverage_times_accuracy() -> None:
     assert default_quality(synthetic_suite(["Heart"], ["GM*"]), records, cell) is RIGHT_ANSWERS
 
 
-def test_hypervolume_is_measured_on_what_validation_leaves() -> None:
+def test_hypervolume_counts_the_policies_that_are_non_dominated_on_validation() -> None:
     family = [(0.5, 0.9, 0.5, 0.5), (0.75, 0.8, 0.25, 1.0)]  # the second is dominated on validation
     curve = only(records_of({"m": [family]}))
     assert curve.volume is not None

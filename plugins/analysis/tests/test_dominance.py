@@ -20,8 +20,8 @@ METRICS = {metric.name: metric for metric in BUILT_IN}
         ((0.8, 10.0), (0.8, 10.0), False),
         ((0.9, 11.0), (0.8, 10.0), False),
         ((0.7, 9.0), (0.8, 10.0), False),
-        ((0.8 + 1e-14, 10.0), (0.8, 10.0), False),  # rounding is no lead
-        ((0.8 - 1e-14, 9.0), (0.8, 10.0), True),  # and no lag
+        ((0.8 + 1e-14, 10.0), (0.8, 10.0), False),  # better only by rounding
+        ((0.8 - 1e-14, 9.0), (0.8, 10.0), True),  # worse only by rounding
     ],
 )
 def test_who_dominates_whom(a: tuple[float, float], b: tuple[float, float], expected: bool) -> None:
@@ -30,7 +30,7 @@ def test_who_dominates_whom(a: tuple[float, float], b: tuple[float, float], expe
         assert not dominates(b, a, GOALS)
 
 
-def test_equal_rows_leave_each_other_alone_and_all_who_dominate_are_named() -> None:
+def test_equal_rows_do_not_dominate_each_other_and_all_dominators_are_named() -> None:
     points = {"worst": (0.7, 12.0), "twin": (0.8, 10.0), "other twin": (0.8, 10.0), "cheap": (0.75, 1.0)}
     found = dominated_by(points, [METRICS["coverage"], METRICS["cost"]])
     assert found == {"worst": ["twin", "other twin", "cheap"]}

@@ -36,12 +36,12 @@ def test_the_full_price_is_that_of_all_features_and_of_each_group_once(costs: Co
         assert cost_shares(records, records.policies, part, "cost").tolist() == [share]
 
 
-def test_no_share_is_made_up_where_the_full_price_depends_on_the_item() -> None:
+def test_the_share_is_unknown_where_the_full_price_depends_on_the_item() -> None:
     records = records_at(Costs([[1.0, 2.0], [0.0, 1.0]]), 4.0)
     assert np.isnan(cost_shares(records, records.policies, "test", "cost")).all()
 
 
-def test_a_stored_share_goes_before_one_worked_out() -> None:
+def test_a_stored_share_takes_precedence_over_a_computed_one() -> None:
     records = records_at(Costs([8.0]), 4.0, **{"cost-share": 0.125})
     assert cost_shares(records, records.policies, "test", "cost").tolist() == [0.125]
 

@@ -31,7 +31,7 @@ def test_differences_without_spread_are_certain(differences: list[float], p: flo
     assert corrected_resampled_t(np.array(differences), 0.3) == p
 
 
-def test_one_split_tests_nothing() -> None:
+def test_one_split_has_no_p_value() -> None:
     assert np.isnan(corrected_resampled_t(np.array([0.1]), 0.3))
 
 
@@ -120,7 +120,7 @@ def test_the_interval_excludes_a_value_exactly_when_the_corrected_test_rejects_i
 
 @settings(deadline=None)
 @given(st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=2, max_size=12), st.floats(0, 2))
-def test_margins_of_columns_are_those_of_each(rows: list[list[float]], overlap: float) -> None:
+def test_margins_of_a_table_are_those_of_its_columns(rows: list[list[float]], overlap: float) -> None:
     table = np.array(rows)
     expected = [mean_with_margin(column, overlap).margin for column in table.T]
     assert margins(table, overlap) == pytest.approx(expected, rel=1e-6, abs=1e-9)

@@ -77,25 +77,25 @@ _WIDEST = 2.0
 WIDE = "the interval is wider than two margins to each side"
 NO_INTERVAL = "there is one seed, and so no interval"
 QUERIES = "without the sampling of queries"
-NO_QUERIES = "the number of queries is not said, which one split's interval needs"
+NO_QUERIES = "the claim lacks the number of queries, which the interval of one split needs"
 QUERIES_READ = (
     "here the metric is a mean over the queries of a given test part, and the records hold no values by query. The "
-    "interval is of the methods' own randomness on these queries; other queries would give a wider one."
+    "interval shows only the methods' own randomness on these queries; with other queries it would be wider."
 )
 
 RULE = (
-    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between rows "
-    "goes by the 95 % interval of their paired difference over common splits (against a constant: of the mean): it "
-    "holds when the whole interval is on the paper's side, is contradicted when all of it is on the other. A number "
-    "that the paper measured on one split (or on as many as the claim says) goes by the interval in which one further "
-    "split (as many) would lie: it is contradicted when it lies outside, give or take the margin ± of *about*, and "
-    "holds when it lies inside and the interval is at most two margins to each side; inside a wider one it is "
-    "consistent with ours, and not confirmed. *About* is a tenth of the number, of a share a tenth of the smaller of "
-    "it and its complement; where another margin is meant, the claim says why. A claim on so many data sets holds "
-    "when its relation does on exactly as many and is contradicted on the rest. What the records lack can make no "
-    "claim hold. *Least* is the least difference that these splits tell with a power of 80 %. Intervals are paired by "
-    "seed and have the variance of the tables; nothing is corrected for the number of claims. Values that are "
-    "undefined on a seed are counted, and never averaged in."
+    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between rows is "
+    "decided by the 95 % interval of their paired difference over common splits (against a constant: of the mean). It "
+    "holds if the whole interval is on the paper's side, and is contradicted if all of it is on the other. A number "
+    "that the paper measured on one split (or on as many as the claim says) is compared with the interval in which the "
+    "mean of as many further splits would lie. It is contradicted if it lies outside by more than the margin ± of "
+    "*about*. It holds if it lies inside and the interval extends at most two margins to each side; inside a wider "
+    "interval it is consistent with ours, but not confirmed. *About* is a tenth of the number, for a share a tenth of "
+    "the smaller of it and its complement; a claim that needs another margin says why. A claim on a number of data "
+    "sets holds if its relation holds on exactly that number and is contradicted on all others. With missing "
+    "records, no claim holds. *Least* is the smallest difference that these splits detect with a power of 80 %. "
+    "Intervals are paired by seed and have the variance of the tables; there is no correction for the number of "
+    "claims. Values that are undefined on a seed are counted and left out of means."
 )
 
 

@@ -43,7 +43,7 @@ def claims(session: SuiteSession, stress: bool) -> int:
     decided = sum(result.verdict in ("holds", "contradicted") for result in results)
     forced = sum(result.forced for result in results)
     click.echo(
-        f"{session.suite.name}: {len(results)} claims, {decided} decided, {forced} so by construction, "
-        f"{len(quiet)} without saying so"
+        f"{session.suite.name}: {len(results)} claims, {decided} decided, {forced} forced by construction, "
+        f"{len(quiet)} of these without declaring it"
     )
     return 1 if quiet else 0

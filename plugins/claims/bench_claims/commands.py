@@ -44,7 +44,7 @@ def rows_of_stress(results: list[Stress]) -> tuple[list[str], list[list[str]]]:
     for result in results:
         if result.forced:
             changes = ", ".join(sorted(result.changed)) or "nothing"
-            why = result.claim.by_construction or "NOT SAID"
+            why = result.claim.by_construction or "NOT DECLARED"
             constant = "the same number on every split" if result.constant else ""
             rows.append([f"{result.number} {result.claim.text}", result.verdict, changes, constant, why])
     return ["claim", "verdict", "changed by", "", "by construction"], rows

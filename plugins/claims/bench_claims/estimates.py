@@ -140,7 +140,7 @@ def ratio_by_split(pairs: Sequence[tuple[Numbers, Numbers]]) -> list[Numbers]:
 
 
 def predicted(cells: Sequence[Numbers], splits: int, around: float, scale: Scale = "signed") -> Estimate:
-    """The 95 % prediction interval for the mean of so many further splits.
+    """The 95 % prediction interval for the mean of ``splits`` further splits.
 
     Args:
         cells: a data set's numbers by seed.
@@ -170,7 +170,7 @@ def with_queries(estimate: Estimate, queries: int, least: float) -> Estimate:
     With a fixed test part all splits have the same queries, so the variance between splits does not include that
     between queries, and the records hold no values per query. But that variance is bounded: a quantity between
     ``least`` and 1 with mean m has a variance of at most (1 − m)(m − least) (Bhatia and Davis 2000), and the variance
-    of the difference of two means of so many queries is at most twice that divided by their number. The interval is
+    of the difference of two means over queries is at most twice that divided by their number. The interval is
     therefore wide, and never too narrow.
 
     Args:

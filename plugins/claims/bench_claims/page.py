@@ -35,15 +35,15 @@ _TITLES: Mapping[str, tuple[str, str]] = {
     "same data": ("On the paper's own data", ""),
     "stand-in": (
         "On stand-ins",
-        "Other data stands in the paper's place: generated, another set, or an extract. That a claim is seen here, or "
-        "not, says nothing of the paper's numbers.",
+        "Other data stands in the paper's place: generated, another set, or an extract. Whether a claim "
+        "is seen here says nothing about the paper's numbers.",
     ),
     "absent": (
         "On data that is not available",
-        "The suite has the paper's data set, but these records hold nothing of it. With a network "
-        "the suite fetches it, and these claims are checked.",
+        "The suite has the paper's data set, but there are no records of it. A run with a network "
+        "fetches the data; then these claims are checked.",
     ),
-    OURS: ("Claims of our own", "No paper says these; they count with none of the above."),
+    OURS: ("Claims of our own", "No paper makes these claims; they are not counted above."),
 }
 
 

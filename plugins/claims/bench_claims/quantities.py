@@ -247,7 +247,7 @@ def plain(source: Source, check: Any, method: str, splits: int | None = None) ->
     """Mean over data sets of a method's means over seeds; or, on one data set, the median over seeds.
 
     Args:
-        splits: return the prediction interval for the mean of so many further splits instead of the mean's interval.
+        splits: return the prediction interval for the mean of this many further splits instead of the mean's interval.
     """
     places = source.places(check)
     cells = [source.by_seed(check, place, method)[1] for place in places]

@@ -311,7 +311,7 @@ def test_a_result_names_what_contradicts_what_is_open_and_which_pair_decides() -
     assert (sure.verdict, sure.why) == ("holds", "")
 
 
-def test_the_least_difference_is_one_and_a_part_of_the_margin() -> None:
+def test_the_least_difference_exceeds_the_margin() -> None:
     found = check(kind="order", methods=["A", "C"], **COST)  # differences 2, −5, 4
     gap = found.deciding.gap if found.deciding else None
     assert gap is not None
@@ -339,7 +339,7 @@ def test_two_rows_that_are_one_policy_are_not_compared() -> None:
         assert SAME_POLICY in found.why
 
 
-def test_an_accuracy_of_nothing_is_undefined_and_counted() -> None:
+def test_the_accuracy_of_no_answers_is_undefined_and_counted() -> None:
     silent: Values = {
         ("X", "A"): {"coverage": [0.0, 0.5, 0.5, 0.5], "conclusive-accuracy": [0.0, 0.8, 0.8, 0.8], "cost": [1] * 4},
         ("X", "B"): {"coverage": [0.5] * 4, "conclusive-accuracy": [0.9, 0.7, 0.7, 0.7], "cost": [1] * 4},
@@ -359,7 +359,7 @@ def test_a_quantity_undefined_on_half_of_the_seeds_cannot_be_told() -> None:
     assert "undefined on 2 of 4 seeds" in found.why
 
 
-def test_the_records_code_for_undefined_is_not_averaged() -> None:
+def test_a_number_that_means_undefined_is_not_averaged() -> None:
     found = by_the_fit(kind="value", series="share", at=0, undefined=0.1, value=1.0)
     assert "undefined on 3 of 3 seeds" in found.why
 

@@ -111,4 +111,4 @@ def test_the_command_lists_forced_claims_and_fails(bench: Bench) -> None:
     suite = bench.suite(QUICK + forced)
     bench("run", suite)
     assert "It costs little." in bench("claims", suite).stdout
-    assert "NOT SAID" in bench("claims", "--stress", suite, expect=1).stdout
+    assert "NOT DECLARED" in bench("claims", "--stress", suite, expect=1).stdout

@@ -1,6 +1,6 @@
-"""What a comparison came to, as plain data: ``comparison.json`` beside a suite's export.
+"""The results of a comparison as plain data: ``comparison.json`` beside a suite's export.
 
-``budgets.md`` is rendered from it and from nothing else. Numbers have five significant digits, so that they are the
+``budgets.md`` is rendered from it alone. Numbers have five significant digits, so that they are the
 same on every machine.
 """
 
@@ -39,7 +39,7 @@ def compares_of(suite: Suite, records: Records, entry: ComparisonEntry) -> Compa
 def compared_at(
     suite: Suite, entry: ComparisonEntry, answers: Sequence[Answers], methods: Sequence[str] = ()
 ) -> list[Compared]:
-    """The comparison at each budget, and at last over all of them (by the area)."""
+    """The comparison at each budget, then the one over all budgets (by the area)."""
     names = list(methods) or suite.method_names()
     return [
         compare(answers, budget, names, entry.tolerance, entry.fallback) for budget in range(len(entry.budgets) + 1)
@@ -49,12 +49,12 @@ def compared_at(
 def answer_of(
     suite: Suite, records: Records, entry: ComparisonEntry, compared: Sequence[tuple[Population, Sequence[Compared]]]
 ) -> dict[str, Any]:
-    """What came out.
+    """The contents of ``comparison.json``.
 
     Args:
         suite: of the comparison.
         records: the suite's.
-        entry: its section.
+        entry: its ``[comparison]``.
         compared: from `compares_of`.
 
     Returns:

@@ -25,8 +25,8 @@ def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
     Columns: ``dataset costs prices task method seed``; ``quality`` (which it is); ``budget`` (a share of the price);
     ``status`` (``ok``, ``no policy`` or ``over budget``: the test cost exceeds the budget by more than the suite's
     tolerance); ``validation test`` (quality of the answer on either part), ``cost`` (on the test part, as a share of
-    the price); ``reference full relative``: the full model's method, its test quality, and the share of it;
-    ``area``: below the trial's curve. Without a ``[comparison]`` in the suite, its defaults.
+    the price); ``reference full relative``: the full model's method, its test quality, and the answer's share of it;
+    ``area``: below the trial's curve. A suite without a ``[comparison]`` gets the defaults.
     """
     import pandas as pd
 

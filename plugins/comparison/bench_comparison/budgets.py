@@ -1,12 +1,12 @@
 """Budgets as questions to the records: what each trial answers at each budget.
 
-At a budget b a trial's answer is, of all policies (of every grid point) whose *validation* cost is within b, the one
-with the best *validation* quality (among equals the cheapest, then the first), as it does on the *test* part. Every
-family is completed with the policy that buys nothing, so some policy fits every budget where the records hold that
-one; otherwise there may be none. Nothing is chosen on the test part.
+At a budget b, a trial answers with the policy of best *validation* quality among those (of every grid point) whose
+*validation* cost is at most b; among equals with the cheapest, then the first. The numbers of the answer are this
+policy's on the *test* part; nothing is chosen there. Every family is completed with the empty policy, which fits every
+budget; where the records do not hold it, it may be that no policy fits.
 
-A split has one reference of quality for all methods, the *full model*: the answer of the method that is best at the
-whole price on validation.
+A split has one reference of quality for all methods, the *full model*: the answer at the full price of the method that
+is best there on validation.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ LEVELS = (0.95, 0.99)
 """Shares of the full model's quality that "cost to reach" is given for."""
 
 BESIDE = "test.auc"
-"""What is shown beside accuracy."""
+"""The metric that is shown beside accuracy."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What all trials of one data set under one cost scheme answer. Costs are shares of the full price.
+    """The answers of all trials of one data set under one cost scheme. Costs are shares of the full price.
 
     Attributes:
         dataset, costs: their names in the suite.
-        quality: what is wanted.
-        budgets: asked for, ascending.
+        quality: the quality of answers.
+        budgets: ascending.
         methods: those with a done trial, in the suite's order.
-        seeds: of the splits that any method has done, ascending.
+        seeds: of the splits that at least one method has done, ascending.
         done: bool (methods, seeds).
         validation, test: float64 (methods, seeds, budgets): quality of the answer; NaN for no policy, and for trials
             that are not done.
         cost: float64 (methods, seeds, budgets): its cost on the test part.
-        area: float64 (methods, seeds): below the quality on the test part over budgets from 0 to 1, in steps.
+        area: float64 (methods, seeds): area below the step curve of test quality, over budgets from 0 to 1.
         fixed: float64 (methods, seeds, budgets): test quality of the best fixed subset that costs no more, on
-            validation, than the answer beside it; NaN where there is none.
-        reference: the method of the full model, by seed.
+            validation, than the method's answer; NaN where there is none.
+        reference: by seed, the method that is the full model.
         full: float64 (seeds,): its test quality.
-        whole_validation, whole_test: float64 (methods, seeds): quality of the answer when any price can be paid.
+        whole_validation, whole_test: float64 (methods, seeds): quality of the answer to an unlimited budget.
         beside: float64 (methods, seeds, budgets): the answer's area under the ROC curve on the test part; NaN where
             the records do not hold it.
         reach: level → float64 (methods,): the mean test cost at which the mean over splits of the answers first
@@ -87,7 +87,7 @@ class Answers:
         """Trials whose answer costs more than the budget on the test part; bool (methods, seeds, budgets).
 
         Args:
-            tolerance: by how much of it a budget may be exceeded.
+            tolerance: share of a budget by which it may be exceeded.
         """
         limit = np.asarray(self.budgets) * (1 + tolerance) * (1 + ROUNDING)
         with np.errstate(invalid="ignore"):
@@ -96,14 +96,14 @@ class Answers:
     def status(self, method: str, budget: int, tolerance: float) -> str:
         """How a method stands at a budget: ``ranked``, or why it is not.
 
-        ``incomplete`` (a split that others have done is not done), ``no policy`` (none fits, on some split), ``over
+        ``incomplete`` (it lacks a split that others have done), ``no policy`` (on some split, none fits), ``over
         budget`` (its mean test cost over the splits exceeds the budget by more than the tolerance), or as in
         `lacking`.
 
         Args:
             method: its name.
-            budget: the number of a budget; `len(budgets)` asks for the area, which no budget limits.
-            tolerance: by how much of it a budget may be exceeded.
+            budget: position of a budget; `len(budgets)` stands for the area, which has no budget to keep.
+            tolerance: share of a budget by which it may be exceeded.
         """
         if method not in self.methods:
             return self.lacking.get(method, "not run")
@@ -119,13 +119,13 @@ class Answers:
 
 
 def relative(quality: Quality, values: Numbers, full: Numbers) -> Numbers:
-    """Quality as a share of the full model's, more is better; NaN where the full model's is nothing.
+    """Quality as a share of the full model's, more is better; NaN where the divisor is 0.
 
     More is better: values ÷ full. Less is better: measured from the worst value (error: 1), or full ÷ values when
     there is none.
 
     Args:
-        quality: which it is.
+        quality: the quality of ``values`` and ``full``.
         values: float64 of any shape that broadcasts with ``full``.
         full: float64.
     """
@@ -149,16 +149,16 @@ def answers_of(
     cost: str | None = "cost",
     lacking: Mapping[str, str] | None = None,
 ) -> Answers | None:
-    """What the trials of one data set under one cost scheme answer; None when none of the methods has a number.
+    """The answers of one data set's trials under one cost scheme; None when none of the methods has a number.
 
     Args:
         records: the suite's records.
         cell: done policies, from `bench_analysis.points.cells_of`.
         methods: names, in order.
-        quality: what is wanted.
+        quality: the quality of answers.
         budgets: ascending.
         static: methods that look at the same features of every row.
-        cost: what is to be saved, see `bench_analysis.quality.cost_shares`; None for costs in the unit of
+        cost: the metric of cost, see `bench_analysis.quality.cost_shares`; None for costs in the unit of
             the prices, in which the budgets are then given.
         lacking: method → why it has trials without a number.
     """
@@ -230,7 +230,7 @@ def _taken(values: Numbers, places: NDArray[np.int64]) -> Numbers:
 
 
 def _best_on_validation(table: Numbers, quality: Quality) -> NDArray[np.int64]:
-    """The best row of each column, the first among equals; NaN is never it."""
+    """The best row of each column, the first among equals; NaN counts as the worst value."""
     worst = -np.inf if quality.goal == "max" else np.inf
     filled = np.where(np.isnan(table), worst, table)
     return np.asarray(filled.argmax(axis=0) if quality.goal == "max" else filled.argmin(axis=0))

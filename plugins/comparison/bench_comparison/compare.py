@@ -15,10 +15,10 @@ __all__ = ["compare_stores", "rows_of_changes", "rows_of_differences"]
 def compare_stores(
     registry: Registry, before: Path, after: Path, suite: Path | None, metrics: tuple[str, ...]
 ) -> tuple[list[Changed], list[Difference], list[str]]:
-    """Compare two stores, or exports; with a line for each record that is damaged and counts as not there.
+    """Compare two stores or exports; also returns a line for each damaged record, which counts as missing.
 
     Raises:
-        RequestError: a side is not there, or the suite or a metric is wrong.
+        RequestError: a side does not exist or holds no records, or the suite or a metric is wrong.
     """
     loaded = load_suite(suite, registry) if suite else None
     warnings: list[str] = []
@@ -35,7 +35,7 @@ def rows_of_changes(changed: list[Changed]) -> tuple[list[str], list[list[str]]]
 
 
 def rows_of_differences(differences: list[Difference]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the differences; those that are the same throughout are left out."""
+    """Head and rows of the differences, without metrics that are the same on every seed."""
     head = ["data set", "costs", "method", "metric", "A", "B", "B - A", "95 %", "seeds", ""]
     return head, [
         [

@@ -1,13 +1,13 @@
 """Methods compared over data sets at a budget: ranks, shares of the full model's quality, win rates, how sure.
 
 The data set is the unit of inference. Methods are ranked split by split; ranks are averaged over a data set's splits
-(and over several draws of its prices), then over data sets, so that a data set counts as much as another whatever its
-number of splits. Intervals and the share of "first" come from resampling the data sets (percentile bootstrap).
+(and over several draws of its prices), then over data sets, so that all data sets count the same, whatever their
+numbers of splits. Intervals and the share of "first" come from resampling the data sets (percentile bootstrap).
 
-Nothing is imputed. A method has a place in the ranks on a data set only if it is done there on every split, has a
-policy for the budget on each, and keeps it (`bench_comparison.budgets.Answers.status`). The ranks are over
-the data sets that the ranked methods share: while they share fewer than half of the data sets, the method goes whose
-absence leaves the most. Who was left out is said, with the reason on each data set.
+Nothing is imputed. A method can be ranked on a data set only if it has done every split there, has a policy for the
+budget on each, and keeps the budget (`bench_comparison.budgets.Answers.status`). Ranks are over the data sets that all
+ranked methods share. While these are fewer than half of the data sets, the method is left out without which the others
+share the most. Methods that are left out are listed, with the reason on each data set.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["LEAST_SHARE", "Compared", "compare", "shared_set", "split_ranks"]
 Numbers = NDArray[np.float64]
 
 LEAST_SHARE = 0.5
-"""Share of the data sets that the ranked methods have in common at least."""
+"""The ranked methods have at least this share of the data sets in common."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +37,15 @@ class Compared:
 
     Attributes:
         datasets: those that the ranked methods share.
-        every: all data sets that any method has a number on.
+        every: all data sets on which at least one method has a number.
         ranks: ranked method → mean rank; 1 is best; the best first.
         relative: ranked method → mean share of the full model's quality, over the same data sets.
-        first: ranked method → share of the resamples in which it has the best mean rank (ties count in parts).
-        leads: ranked method → data sets on which no ranked method has a better rank.
+        first: ranked method → share of the resamples in which it has the best mean rank (a tie is divided).
+        leads: ranked method → number of data sets on which no ranked method has a better rank.
         difference: Nemenyi's critical difference of these ranks; NaN for fewer than two methods.
-        friedman: that all are equal; None for fewer than three methods or two data sets, or when all tie.
-        out: method that is not ranked → reason → number of data sets; the reason of those where it has its place is
-            ``ranked``.
+        friedman: test that all are equal; None for fewer than three methods or two data sets, or when all tie.
+        out: method that is not ranked → reason → number of data sets; the data sets on which it could be ranked count
+            under ``ranked``.
         over_fallback: method → its relative quality less the fallback's, over the data sets that both answer.
         over_fixed: method → its relative quality less that of the best fixed subset at its cost.
         wins: (a, b) → share of splits on which a is better than b, a tie counting half, averaged over data sets;
@@ -89,7 +89,7 @@ def split_ranks(values: Numbers, goal: str) -> Numbers:
     """Mean over splits of the ranks on each; float64 (methods,), 1 is best, equal values share the mean rank.
 
     Args:
-        values: float64 (methods, splits), without holes. Rounded to 12 digits, so that what is equal on paper ties.
+        values: float64 (methods, splits), without NaN. Rounded to 12 digits, so that rounding errors break no ties.
         goal: ``max`` or ``min``.
     """
     from scipy.stats import rankdata
@@ -100,17 +100,18 @@ def split_ranks(values: Numbers, goal: str) -> Numbers:
 
 
 def shared_set(there: NDArray[np.bool_], least: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Methods and data sets without a hole between them: as many methods as share ``least`` data sets.
+    """Methods that share at least ``least`` data sets, and these data sets; found greedily.
 
-    All methods that have any data set begin; while they share too few, the one goes whose absence leaves the most;
-    among equals the one with the fewest data sets, then the last. Who fits after all comes back.
+    The search starts with all methods that have a data set. While they share too few, the method is removed without
+    which the others share the most; among equals the one with the fewest data sets, then the last. At the end, every
+    method that has all the shared data sets is included again.
 
     Args:
         there: bool (methods, data sets).
         least: how many data sets they should share.
 
     Returns:
-        Positions of the methods and of the data sets, ascending; of no methods where none has so many.
+        Positions of the methods and of the data sets, ascending; empty where no method has ``least`` data sets.
     """
     remaining = [m for m in range(len(there)) if there[m].any()]
     while remaining and int(there[remaining].all(axis=0).sum()) < least:
@@ -132,10 +133,10 @@ def compare(
 
     Args:
         answers: of one task and one kind of prices, with the same budgets; a data set may have several cost schemes.
-        budget: the number of a budget; as many as there are budgets asks for the area below the curve.
+        budget: position of a budget; the number of budgets stands for the area below the curve.
         methods: names, in the suite's order.
         tolerance: see `Answers.status`.
-        fallback: the method that answers without looking.
+        fallback: the method that buys nothing.
     """
     every = list(dict.fromkeys(place.dataset for place in answers))
     places = {name: [place for place in answers if place.dataset == name] for name in every}
@@ -166,7 +167,7 @@ def compare(
 
 
 def _status(places: Sequence[Answers], method: str, budget: int, tolerance: float) -> str:
-    """How a method stands on a data set: under all its cost schemes, else the first reason why not."""
+    """``ranked`` if a method can be ranked under all cost schemes of a data set, else the first reason why not."""
     statuses = [place.status(method, budget, tolerance) for place in places]
     return next((status for status in statuses if status != "ranked"), "ranked")
 
@@ -190,7 +191,7 @@ def _relative(places: Sequence[Answers], method: str, budget: int) -> float:
 
 
 def _first(table: Numbers) -> Numbers:
-    """Share of resamples in which each method has the best mean rank; ties count in parts; float64 (methods,)."""
+    """Share of resamples in which each method has the best mean rank; a tie is divided; float64 (methods,)."""
     if not table.size:
         return np.zeros(table.shape[1])
     means = rounded(resampled(table))

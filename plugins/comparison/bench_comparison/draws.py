@@ -1,26 +1,26 @@
 """Means over data sets as draws from a hierarchical Bayesian bootstrap; the same bits on every machine.
 
-The question is what a method brings on a data set that is not here, so data sets are the unit of inference; splits of
-one data set say how well its own value is known. The model assumes no shape for either: a draw gives the data sets
-random weights, and within each its splits (Rubin 1981, *The Bayesian Bootstrap*, Ann. Statist. 9, in two levels). Data
-sets of one family share one weight, equally; so do several draws of the prices of one data set, whose splits have the
-same weights too, as they are the same rows.
+The question is what a method brings on a new data set, so data sets are the unit of inference; the splits of a data set
+show how precisely its own value is known. The model assumes no distribution: a draw gives random weights to the data
+sets and, within each, to its splits (Rubin 1981, *The Bayesian Bootstrap*, Ann. Statist. 9, on two levels). The data
+sets of one family share one weight equally. So do several draws of one data set's prices; their splits are the same
+rows, so these have the same weights, too.
 
-Why not the hierarchical model of `baycomp` (Corani et al. 2017): it needs Stan's sampler, whose numbers differ between
-machines; it compares two methods at a time, so that "the best of the others" is out of its reach; and its t prior has
-to be told what a large difference is. Weighted means answer all questions from the same draws.
+The hierarchical model of `baycomp` (Corani et al. 2017) does not serve: it needs Stan's sampler, whose numbers differ
+between machines; it compares two methods at a time, so it cannot compare a method with the best of the others; and its
+t prior has to be given the size of a large difference. Weighted means answer all questions from the same draws.
 
-Weights are uniform on the simplex: gaps between sorted uniform numbers, which need no logarithm. Weights of n data sets
-vary less than a mean of n does: variance s²/(n + 1) with s² over n, where Student's interval has s²/(n − 1) and t for
-the normal quantile. Deviations from the observed means are stretched by that ratio, for all methods alike. Simulation
-(tests/test_answer_coverage.py) gives the coverage.
+Weights are uniform on the simplex: gaps between sorted uniform numbers, which need no logarithm. The weighted mean of n
+data sets varies too little: its variance is s²/(n + 1), where s² is the mean squared deviation; Student's interval has
+s²/(n − 1), and the t quantile instead of the normal one. So the deviations from the observed means are stretched by the
+ratio, for all methods alike. A simulation (tests/test_answer_coverage.py) checks the coverage.
 
-With one split there is nothing to draw within a data set. Draws over several data sets remain; of one data set with one
-split nothing is known of the spread, and its draws are NaN (`without_spread`).
+A data set with one split has draws only over data sets, not over splits. If it is also the only data set, nothing is
+known of the spread, and the draws are NaN (`without_spread`).
 
-A method may be missing on some data sets. Its mean is then taken relative to the methods that have all of them: the
-weighted mean, over its own data sets, of its difference from their mean there, plus the weighted mean of theirs over
-all. So an easy data set that it lacks does not count against it, and few data sets give it a wide interval.
+A method may be missing on some data sets. Its mean is then taken relative to the methods that have all data sets: the
+weighted mean of its differences from their mean on its own data sets, plus the weighted mean of theirs over all. So it
+does not lose by lacking an easy data set, and a method on few data sets has a wide interval.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Table:
             observed one; NaN for a unit that is missing.
         families: the family of each cell.
         datasets: the data set of each cell.
-        methods: how many of the units, the first ones, are methods.
+        methods: number of methods; these are the first units.
     """
 
     values: Sequence[Numbers]
@@ -61,8 +61,8 @@ def simplex(draws: int, parts: int, *key: int) -> Numbers:
     """Weights that sum to 1, uniform on the simplex; float64 (draws, parts).
 
     Args:
-        draws, parts: how many.
-        key: integers that make them the same each time.
+        draws, parts: number of draws, and of weights in each.
+        key: integers that seed the generator.
     """
     if parts == 1:
         return np.ones((draws, 1))
@@ -74,22 +74,22 @@ def simplex(draws: int, parts: int, *key: int) -> Numbers:
 
 
 def split_draws(values: Numbers, place: int) -> Numbers:
-    """Means over a data set's splits: the observed one, then a draw each; float64 (draws + 1, units, budgets).
+    """Means over a data set's splits: the observed one, then one per draw; float64 (draws + 1, units, budgets).
 
     Args:
         values: float64 (units, splits, budgets).
-        place: the number of the data set, so that its cost schemes have the same weights and others do not.
+        place: number of the data set: its cost schemes get the same weights, other data sets get others.
     """
     splits = values.shape[1]
     weights = np.concatenate([np.full((1, splits), 1 / splits), simplex(DRAWS, splits, 1, place)])
     total = np.zeros((DRAWS + 1, values.shape[0], values.shape[2]))
-    for split in range(splits):  # one after another, so that no machine's order of summation shows
+    for split in range(splits):  # one after another: the same sum on every machine
         total += weights[:, split, None, None] * values[None, :, split]
     return total
 
 
 def stretch(families: int) -> float:
-    """By how much deviations are stretched for so many data sets; 1 for one."""
+    """Factor by which deviations are stretched, by the number of families; 1 for one."""
     from scipy.stats import norm, t
 
     if families < 2:
@@ -107,9 +107,9 @@ def observed(table: Table) -> Numbers:
 
 
 def draws_of(table: Table) -> Numbers:
-    """Means over the families: the observed one, then a draw each; float64 (draws + 1, units, budgets), rounded.
+    """Means over the families: the observed one, then one per draw; float64 (draws + 1, units, budgets), rounded.
 
-    NaN for a unit that has no data set, and for all where no unit has every one.
+    NaN for a unit without a data set; NaN for all units if no method has every data set.
     """
     names = sorted(set(table.families))
     cells = [_family(table, name) for name in names]
@@ -135,7 +135,7 @@ def draws_of(table: Table) -> Numbers:
 
 
 def without_spread(draws: Numbers, families: Sequence[str], splits: Sequence[int]) -> Numbers:
-    """The draws, as NaN behind the observed one where they are of one family with one split, and so have no spread.
+    """The draws; all but the observed one are NaN if there is one family with one split, which has no spread.
 
     Args:
         draws: from `draws_of`.

@@ -1,4 +1,4 @@
-"""What holds, in sentences made of the numbers of an answer, each with its probability and its table."""
+"""Findings: sentences made from the numbers of an answer, each with its probability and its table."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ FEW = 5
 """With fewer data sets nothing is recommended: resampling so few says little."""
 
 NAMED = 3
-"""Algorithms named in a sentence."""
+"""The most algorithms that a sentence names."""
 
 SURE = 0.8
-"""Probability from which a sentence says that something is so."""
+"""A sentence states what has at least this probability."""
 
 
 def main_view(answer: JsonObject) -> JsonObject | None:
@@ -43,8 +43,8 @@ def some(names: Sequence[str], shown: int) -> str:
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
-    """Five sentences at most: ``text probability table``; what to take, what it brings, the main question, kinds, and
-    the whole price."""
+    """At most five findings (``text probability table``): what to take, what a small budget brings, row by row or a
+    fixed subset, the leading kind, the choice at the largest budget."""
     view = main_view(answer)
     if view is None:
         return []
@@ -73,7 +73,7 @@ def _take(view: JsonObject) -> dict[str, Any]:
 
 
 def _brings(view: JsonObject) -> dict[str, Any] | None:
-    """What the smallest budget brings that brings a level."""
+    """The highest level that a budget below the full price reaches, and the smallest such budget."""
     for level in ("0.9", "0.75", "0.5"):
         for step in view["steps"]:
             recommended = step["recommended"]
@@ -99,13 +99,14 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
             sizes = [abs(step["difference"][0]) for step in mine]
             size = per_cent(min(sizes)) if len(mine) == 1 else f"{100 * min(sizes):.0f} to {per_cent(max(sizes))}"
             by = "" if key == "equal" else f" (by {size} of what all features bring)"
-            said.append(f"{verb} the best fixed subset at {listed([per_cent(step['budget']) for step in mine])}{by}")
+            at = listed([per_cent(step["budget"]) for step in mine])
+            said.append(f"{verb} the best fixed subset at {at} of the price{by}")
             chances += [step[key] for step in mine]
     open_at = [per_cent(step["budget"]) for step in view["dynamic"] if max(step[k] or 0 for k in words) < SURE]
     if open_at:
         said.append(f"is not clearly better or worse at {listed(open_at)}")
     return _finding(
-        f"Of the full price, choosing features row by row {listed(said)}.{_where(view)}",
+        f"Choosing features row by row {listed(said)}.{_where(view)}",
         min(chances) if chances else None,
         "#row-by-row-or-a-fixed-subset",
     )
@@ -124,8 +125,8 @@ def _where(view: JsonObject) -> str:
     ahead, budget, group = max(found, key=lambda one: one[0])
     size = f"{100 * group['difference'][0]:+.0f} %"
     return (
-        f" For less it does best on data with {group['title']}, at {per_cent(budget)}: {size}, ahead with probability "
-        f"{ahead:.2f}."
+        f" Below the full price, it is likeliest to be ahead on data with {group['title']}, at {per_cent(budget)}: "
+        f"{size}, with probability {ahead:.2f}."
     )
 
 
@@ -147,7 +148,7 @@ def _kinds(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _whole(view: JsonObject) -> dict[str, Any] | None:
-    """How many are practically equal where price does not matter much."""
+    """How many algorithms are practically equal at the largest budget."""
     step = view["steps"][-1]
     recommended = step["recommended"]
     if not recommended or not recommended["equal"]:
@@ -176,10 +177,10 @@ def unknown(answer: JsonObject) -> list[str]:
         recommended = step["recommended"]
         if recommended and recommended["open"]:
             said.append(
-                f"At {per_cent(step['budget'])} it is open whether {some(recommended['open'], NAMED)} are worse than "
-                f"{recommended['algorithm']} by more than a point on average over data sets, or equal."
+                f"At {per_cent(step['budget'])} it is open whether, on average over data sets, "
+                f"{some(recommended['open'], NAMED)} are within a point of {recommended['algorithm']} or worse."
             )
     if view["left_out"]:
         names = listed([one["name"] for one in view["left_out"]])
-        said.append(f"Nothing is learnt from {names}: there, the reference is not clearly better than not looking.")
+        said.append(f"Left out: {names}, where the reference is not clearly better than the empty policy.")
     return said

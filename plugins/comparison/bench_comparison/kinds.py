@@ -48,9 +48,9 @@ KINDS = (
 )
 
 SIMPLEST = (EVERYTHING, *(kind.name for kind in KINDS if kind.name not in (EVERYTHING, EMPTY, OTHER)), OTHER)
-"""The kinds by how much there is to explain of them, the simplest first: a classifier of all features needs nothing
-more, one of a fixed subset a list of features, a tree a path for each row; then come several models, and at last models
-of what the next feature brings. Within a kind, the method that is trained the fastest is the simplest."""
+"""The kinds by how much it takes to explain them, the simplest first: a classifier of all features; a subset, with its
+list of features; a tree, with a path for each row; several models; at last models of what the next feature brings.
+Within a kind, the method that is trained the fastest is the simplest."""
 
 _KINDS_OF = {
     FIXED: {
@@ -98,22 +98,21 @@ _KINDS_OF = {
     EVERYTHING: {"single-stage": "Logistic regression", "lightgbm": "LightGBM", "rbf-svm": "RBF-SVM"},
     EMPTY: {"majority": "Majority"},
 }
-"""Kind → what a method uses → its algorithm: those of one algorithm are variants, and count once."""
+"""Kind → registered name of a method → its algorithm. Methods of one algorithm are variants, and count once."""
 
 _SAME_FOR_EVERY_ROW = frozenset({"stagewise", "adaboost-rs"})
 """Methods of a dynamic kind that read the same features of every row."""
 
 REFERENCES = ("single-stage", "lightgbm")
-"""What "everything bought" is measured with: the better of these on validation, split by split.
+"""The reference with all features: the better of these on validation, split by split.
 
-It does not depend on which methods compete, as "the best method with all features" would, whose share of 100 % is a
-winner's pick. One of the two is linear and the other is not, so that neither a small nor a large table is measured by
-a model that does not suit it."""
+It does not depend on which methods compete, as "the best method with all features" would, which is partly lucky. One of
+the two is linear and the other is not, so that one suits small tables and one suits large tables."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a method stands.
+    """A method's kind and algorithm.
 
     Attributes:
         kind: its kind.
@@ -129,8 +128,8 @@ class Place:
 def places_of(suite: Suite, entry: ComparisonEntry) -> dict[str, Place]:
     """Method's label → its kind and algorithm, in the suite's order.
 
-    What the suite says comes first, then the table of this module by what the method uses; a method that neither
-    knows is of the kind ``other`` and an algorithm of its own.
+    The suite's ``kinds`` come first, then the table of this module; a method in neither is of the kind ``other`` and
+    an algorithm of its own.
     """
     known = {use: (kind, name) for kind, uses in _KINDS_OF.items() for use, name in uses.items()}
     dynamic = {kind.name: kind.dynamic for kind in KINDS}

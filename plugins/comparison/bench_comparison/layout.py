@@ -1,4 +1,4 @@
-"""Where methods, algorithms and kinds stand in arrays of what is compared."""
+"""Positions of methods, algorithms and kinds in arrays of units."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Layout"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Where methods, algorithms and kinds stand in arrays of units.
+    """Positions of methods, algorithms and kinds in arrays of units.
 
     Attributes:
         methods: labels.
-        places: of each, its kind and algorithm.
-        algorithms, kinds: units that stand after the methods, in this order; without the empty policy.
-        camps: "dynamic" and "fixed", after those.
-        seconds: of each method, the median of its fits, NaN where unknown.
+        places: method → its kind and algorithm.
+        algorithms, kinds: units after the methods, in this order; without the empty policy.
+        camps: the units "dynamic" and "fixed", which come last.
+        seconds: method → median seconds of its fits; NaN where unknown.
     """
 
     methods: tuple[str, ...]
@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """All units that stand after the methods."""
+        """All units after the methods."""
         return (*self.algorithms, *self.kinds, *self.camps)
 
     @property

@@ -1,4 +1,4 @@
-"""What one loses who takes a method, from draws of means: expected loss, intervals, who is practically equal."""
+"""What is lost by taking a method, from draws of means: expected loss, intervals, practical equality."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAND = 0.01
 NDCG), on average over data sets."""
 
 CLEARLY = 0.95
-"""A method is clearly worse than the recommended one with this probability of losing more than the band."""
+"""A method is clearly worse than the recommended one if this is its probability of losing more than the band."""
 
 
 def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Numbers:
@@ -24,8 +24,8 @@ def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Num
 
     Args:
         means: float64 (draws, units); NaN for a unit that is missing.
-        groups: a unit is no rival of those of the same number.
-        rivals: whether a unit counts as one of the others.
+        groups: the group of each unit; units of one group are not rivals.
+        rivals: whether each unit is a rival of the units of other groups.
     """
     best = np.full(means.shape, -np.inf)
     numbers, counted = np.asarray(groups), np.asarray(rivals)
@@ -39,11 +39,11 @@ def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Num
 
 
 def beaten(means: Numbers, rivals: Sequence[bool]) -> Numbers:
-    """Probability that a unit has the best mean of the rivals, ties in parts; float64 (units,), NaN without draws.
+    """Probability that a unit has the best mean of the rivals, a tie divided; float64 (units,), NaN without draws.
 
     Args:
         means: float64 (draws, units).
-        rivals: whether a unit counts; others have 0.
+        rivals: whether each unit is a rival; others have probability 0.
     """
     if np.isnan(means).all():
         return np.full(means.shape[1], np.nan)
@@ -81,7 +81,7 @@ def interval(observed: float, draws: Numbers, *, mean: bool = False) -> list[flo
     """``[value, low, high]``: 95 % of the draws lie between the ends.
 
     Args:
-        observed: on the data sets as they are.
+        observed: the observed value.
         draws: float64 (draws,).
         mean: take the mean of the draws as the value, for an expected loss.
     """

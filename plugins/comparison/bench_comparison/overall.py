@@ -33,7 +33,7 @@ _IN_OTHER_WORDS: dict[str, str | None] = {
     "evaluation-cost": None,
     "mse": None,
 }
-"""Metrics in a data set's own unit, which cannot be averaged over data sets, and what stands for them."""
+"""Metric in a data set's own unit, which cannot be averaged over data sets → the metric that replaces it, or None."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ def overall_of(analysed: Analysed) -> Overall | None:
 def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | None:
     """The table over all data sets that are complete; None for fewer than two data sets with a record.
 
-    Data that cannot be had empties nothing: what is left out is named. Where fewer than two data sets are complete,
-    methods are averaged over all that have records, as far as they are complete there, and nothing is ranked.
+    Data sets that are left out are named. If fewer than two are complete, the table is over all that have records: it
+    has the means of the methods that are complete on all of these, and no ranks.
     """
     every = list({grid.dataset: grid for grid in reversed(tables)}.values())[::-1]
     there = [grid for grid in every if any(row.done for row in grid.rows)]
@@ -214,12 +214,12 @@ def _means(
     values = [[cells.values(d, c, m, metric) for m in methods] for d, c in places]
     if not all(len(cell) for row in values for cell in row):
         return None
-    # Rounded, so that means which are equal on paper tie, whatever the order they were summed in.
+    # Rounded, so that means that differ only by rounding errors tie.
     return np.array([[float(f"{np.nanmean(cell):.12g}") for cell in row] for row in values])
 
 
 def _aims(first: Sequence[Grid], metrics: Sequence[str]) -> list[str]:
-    """The objectives that all data sets share, in words that can be averaged."""
+    """The objectives that all data sets share, as metrics that can be averaged; empty where they differ."""
     kinds = {tuple(grid.objectives) for grid in first}
     if len(kinds) != 1:
         return []

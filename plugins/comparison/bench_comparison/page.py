@@ -37,7 +37,7 @@ def page_part(analysed: Analysed, order: int) -> PagePart:
 
 
 def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
-    """What came out of a suite's comparison at budgets, and its files; nothing where it has no such section."""
+    """The results of a suite's comparison at budgets, and its files; empty where the suite compares nothing."""
     suite, records = analysed.suite, analysed.records
     entry = comparison_of(suite)
     if entry is None or records.policies.empty:

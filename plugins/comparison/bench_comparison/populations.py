@@ -29,7 +29,7 @@ _PRICES: Mapping[str, Prices] = {
     "importance-quantiles": "generated",
     "svm-weights": "generated",
 }
-"""What a cost scheme uses → the kind of its prices; others are fees."""
+"""Registered name of a cost scheme → the kind of its prices; all others are fees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class Population:
     """Data sets on which methods are compared with each other.
 
     Attributes:
-        task: of the data sets; those whose unsure answers are refused are apart.
-        prices: of what kind.
+        task: of the data sets; classification with refusals is a task of its own.
+        prices: their kind.
         answers: of every data set and cost scheme, in the suite's order.
     """
 
@@ -59,7 +59,7 @@ def comparison_of(suite: Suite) -> ComparisonEntry | None:
 
 
 def prices_of(suite: Suite, entry: ComparisonEntry, dataset: str, costs: str) -> Prices:
-    """Of what kind a data set's prices under a cost scheme are."""
+    """The kind of a data set's prices under a cost scheme."""
     for kind, names in entry.prices.items():
         if costs in names:
             return kind
@@ -80,14 +80,14 @@ def populations(suite: Suite, records: Records, entry: ComparisonEntry) -> list[
 
 
 def use_answers(suite: Suite, records: Records, entry: ComparisonEntry, use: UseEntry) -> list[Answers]:
-    """What the methods of a use answer on its data sets, by its cost."""
+    """The answers of a use's methods on its data sets, by its metric of cost."""
     methods = use.methods or suite.method_names()
     static = [name for name in entry.static if name in methods]
     return [answers for answers, _ in _answers(suite, records, entry.budgets, static, use.datasets, methods, use.cost)]
 
 
 def absolute_answers(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Answers]:
-    """What the trials answer at the absolute budgets; costs are in the unit of the prices."""
+    """The answers of the trials to the absolute budgets; costs are in the unit of the prices."""
     return [
         answers
         for dataset, budgets in entry.absolute.items()
@@ -127,7 +127,7 @@ def _task(records: Records, name: str) -> Task:
 
 
 def _lacking(records: Records) -> Mapping[tuple[str, str], Mapping[str, str]]:
-    """(data set, cost scheme) → method → why a trial of it has no number; what is worst of several."""
+    """(data set, cost scheme) → method → why a trial of it has no number; ``failed`` prevails."""
     frame = records.policies
     if frame.empty:
         return {}

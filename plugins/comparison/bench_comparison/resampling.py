@@ -36,14 +36,14 @@ class Interval:
 
 @cache
 def _draws(datasets: int) -> NDArray[np.int64]:
-    """Resamples of so many data sets, int64 (data sets, resamples), from the raw words of PCG64."""
+    """Resamples of a number of data sets, int64 (data sets, resamples), from the raw words of PCG64."""
     words = np.random.PCG64(np.random.SeedSequence([0xB007, datasets])).random_raw(datasets * RESAMPLES)
     return (np.asarray(words) >> np.uint64(11)).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
 
 
 def resampled(values: Numbers) -> Numbers:
     """Means over resamples of the data sets: float64 (data sets, …) → (resamples, …)."""
-    # One data set after the other, so that no machine's order of summation shows.
+    # One data set after the other: the same sum on every machine.
     total = np.zeros((RESAMPLES, *values.shape[1:]))
     for drawn in _draws(len(values)):
         total += values[drawn]
@@ -73,7 +73,7 @@ def _intervals(table: Numbers) -> list[Interval]:
 
 
 def intervals_by(values: Mapping[K, Sequence[float]]) -> dict[K, Interval]:
-    """The interval of each key's numbers, one per data set; those of equally many data sets are resampled together."""
+    """The interval of each key's numbers, one per data set; keys with equally many are resampled together."""
     by_count: dict[int, list[K]] = {}
     for key, numbers in values.items():
         by_count.setdefault(len(numbers), []).append(key)
@@ -86,5 +86,5 @@ def intervals_by(values: Mapping[K, Sequence[float]]) -> dict[K, Interval]:
 
 
 def rounded(values: Numbers) -> Numbers:
-    """Values to twelve digits: equal on paper is equal here, whatever the order of summation."""
+    """Values to twelve digits, so that values that differ only by rounding errors are equal."""
     return np.asarray(np.round(values, 12))

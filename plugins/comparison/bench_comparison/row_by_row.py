@@ -32,13 +32,13 @@ _GROUPS: tuple[tuple[str, Callable[[Measured], bool]], ...] = (
     ("more than 1,000 rows", lambda cell: cell.facts["rows"] > 1000),
     *((PRICES[kind], _prices(kind)) for kind in get_args(Prices)),
 )
-"""Kinds of data that the main question is asked on."""
+"""Groups of data sets for each of which the question is also answered."""
 
 
 def row_by_row(
     cells: Sequence[Measured], drawn: Sequence[Numbers], layout: Layout, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """Dynamic acquisition less the best fixed subset, at each budget."""
+    """Quality of dynamic acquisition minus that of the best fixed subset, at each budget."""
     dynamic = len(layout.methods) + len(layout.algorithms) + len(layout.kinds)
     gaps = [values[:, [dynamic]] - values[:, [dynamic + 1]] for values in drawn]
     known = [i for i, gap in enumerate(gaps) if not np.isnan(gap).any()]

@@ -2,7 +2,7 @@
 
 The quality of a method on a split is (q − e) ÷ D: q its answer's quality, e that of the empty policy on this split, and
 D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one split with
-a small gain does not count more than others. Less is better for a mean squared error, whose sign is turned.
+a small gain does not count more than others. The sign of a mean squared error is turned, as less is better.
 
 A data set counts where the reference is clearly better than the empty policy: where the 95 % interval of its gain over
 splits is above 0. One split has no such interval; then the gain has to be above 1/√n for n test rows, which is the 95 %
@@ -44,16 +44,16 @@ class Measured:
     """Every method on one data set under one cost scheme, on the scale.
 
     Attributes:
-        dataset, costs, prices, task: what it is of.
-        family: of near-duplicates, which count as one data set together.
-        metric: behind the quality: ``accuracy``, ``mse``, ``ndcg@5``.
+        dataset, costs, prices, task: the data set, its cost scheme, the kind of its prices, its task.
+        family: the family of near-duplicates that together count as one data set.
+        metric: what the quality is computed from: ``accuracy``, ``mse``, ``ndcg@5``.
         seeds: of the splits.
         quality: float64 (methods, splits, budgets); NaN for a method that is missing here.
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
-        points: what a quality of 1 is in the metric; for a mean squared error, as a share of the empty policy's.
-        empty, reference: means in the metric.
-        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split the
-            ends are a margin of the test rows away.
+        points: a quality of 1 in units of the metric; for a mean squared error, as a share of the empty policy's.
+        empty, reference: mean of either in the metric.
+        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split, the
+            ends follow from the number of test rows.
         facts: ``features``, ``rows`` (of all parts), ``classes`` (2, or 3 for more).
     """
 
@@ -81,12 +81,12 @@ class Measured:
 def measured(
     suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
 ) -> list[Measured]:
-    """Every data set and cost scheme on the scale, where the fallback and a reference have every split."""
+    """Every data set and cost scheme on the scale, if the fallback and a reference have every split."""
     families = _families(suite, records, entry)
     found = []
     for population in populations:
         if population.task == "classification with refusals":
-            continue  # the same tables again, with another question
+            continue  # the same tables again, with a reject option
         for answers in population.answers:
             one = _measured(suite, records, entry, population, answers, families[answers.dataset])
             found += [one] if one is not None else []
@@ -150,7 +150,7 @@ def _measured(
 
 
 def reference_of(answers: Answers, references: Sequence[str]) -> Numbers:
-    """Test quality of the better of the references on validation, split by split, the first among equals.
+    """Split by split, test quality of the reference that is best on validation; the first among equals.
 
     Args:
         answers: of one data set and cost scheme.
@@ -173,7 +173,7 @@ def _mean(values: Numbers) -> float:
 
 
 def _families(suite: Suite, records: Records, entry: ComparisonEntry) -> dict[str, str]:
-    """Data set → the family that it counts in, by the name of its first member."""
+    """Data set → its family: the one that the suite names, else the first data set made from the same table."""
     named = {dataset: family for family, datasets in entry.families.items() for dataset in datasets}
     first: dict[str, str] = {}
     families = {}

@@ -1,4 +1,4 @@
-"""``[comparison]`` of a suite: that its methods are to be compared over data sets, budget by budget."""
+"""The schema of ``[comparison]`` in a suite: its methods are compared over data sets, budget by budget."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Amounts = Annotated[list[Amount], Field(min_length=1), AfterValidator(_rising)]
 
 
 class UseEntry(BaseModel):
-    """``[[comparison.uses]]``: a use that readers come with; the front page says what to take for it.
+    """``[[comparison.uses]]``: a use that readers may have; ``budgets.md`` says which method to use for it.
 
     Attributes:
         title: what it is called: ``Cheap medical tests``.
         datasets: names of data sets that stand for it.
         methods: names of the methods that are compared; all when empty.
-        cost: what is to be saved: ``cost``, what features cost; or a metric such as ``mean-base-models``, as a share
+        cost: the metric of cost: ``cost``, what features cost; or another such as ``mean-base-models``, as a share
             of the largest value that any of these methods has on the data set.
     """
 
@@ -51,26 +51,26 @@ class UseEntry(BaseModel):
 
 
 class ComparisonEntry(BaseModel):
-    """``[comparison]``: methods are compared over data sets at budgets, and the front page says what came out.
+    """``[comparison]``: methods are compared over data sets at budgets, and the front page says which to use.
 
     Attributes:
         budgets: shares of the price of all features.
         absolute: data set → further budgets, in the unit of its prices; for ``absolute.csv``.
-        tolerance: by how much of it a budget may be exceeded on the test part, on average over the splits, before a
-            method counts as *over budget* there.
-        fallback: name of the method that answers without looking at anything.
+        tolerance: the share of a budget by which the mean test cost over the splits may exceed it before a method
+            counts as *over budget* there.
+        fallback: name of the method that buys nothing.
         static: names of the methods that look at the same features of every row; the best of them on validation is
             the best fixed subset.
         reference: names of methods; the best of them on validation with all features is 100 % of the scale of quality.
             Empty: the suite's `bench_comparison.kinds.REFERENCES`.
-        prices: kind of prices → names of cost schemes. The others go by what they use: ``uniform`` prices are
+        prices: kind of prices → names of cost schemes. For others, ``use`` decides: ``uniform`` prices are
             ``unit``, those of ``random`` are ``drawn``, those of ``cost-classes`` are an article's ``classes``; those
-            of ``from-data``, ``importance-quantiles`` and ``svm-weights`` are ``generated``; others are ``fees``.
+            of ``from-data``, ``importance-quantiles`` and ``svm-weights`` are ``generated``; all others are ``fees``.
         metrics: further metrics that every record must have.
-        kinds: method → its kind, see `bench_comparison.kinds.KINDS`; for those that the comparison does not know.
+        kinds: method → its kind, see `bench_comparison.kinds.KINDS`; for methods that are not listed there.
         families: name → data sets that are near-duplicates and together count as one. Those of one table (the same
             source and parameters) are one family already.
-        uses: what readers come with.
+        uses: uses that readers may have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""Each data set on the one scale, as plain data: ``scale.json``. Pictures of any choice of data sets are made of it."""
+"""Each data set on the one scale, as plain data: ``scale.json``. It can be plotted for any choice of data sets."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sets_of(cells: Sequence[Measured], values: Sequence[Numbers], layout: Layout
     for cell, value in zip(cells, values, strict=True):
         splits = len(cell.seeds)
         total = np.zeros((value.shape[0], value.shape[2]))
-        for split in range(splits):  # one after another, so that no machine's order of summation shows
+        for split in range(splits):  # one after another: the same sum on every machine
             total += value[:, split] / splits
         shown = [None if np.isnan(row).any() else [plain(q) for q in row.tolist()] for row in total]
         found.append(

@@ -35,10 +35,10 @@ FEW_DATA_SETS = 10
 (Demšar 2006, §3.2.2), and a critical difference is then wider than half of the ranks' range."""
 
 WILCOXON_NEEDS = 6
-"""Over five data sets the signed-rank test's smallest two-sided p-value is 2/2⁵ > 0.05: it is not made."""
+"""With five data sets the signed-rank test's smallest two-sided p-value is 2/2⁵ > 0.05, so it needs six."""
 
 _EXACT_WILCOXON = 50
-"""Differences up to which the signed-rank test is exact: the bound that scipy has without ties."""
+"""The most differences for which the signed-rank test is exact: scipy's limit without ties."""
 
 Table = NDArray[np.float64]
 
@@ -123,8 +123,8 @@ def nemenyi(table: Table) -> Table:
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values corrected by Holm's step-down procedure, in the given order.
 
-    Equal to statsmodels' ``multipletests(…, method="holm")``, which is what the tests compare it with; that one
-    collects the interpreter's garbage at every call, half a second each with 10,000 records in memory.
+    Equal to statsmodels' ``multipletests(…, method="holm")``, with which the tests compare it. That one runs the
+    garbage collector at every call: half a second with 10,000 records in memory.
     """
     corrected = [0.0] * len(p_values)
     least = 0.0
@@ -138,9 +138,9 @@ def wilcoxon(differences: Table) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test; zeros are ranked, then left out (Pratt); 1 for all zero.
 
     Exact up to `_EXACT_WILCOXON` differences, ties or not: every rank is added or not with probability 1/2, and the
-    distribution of their sum is a product of polynomials. scipy gives the same p-values up to 13 differences; with
-    ties it visits all 2ⁿ signs for each, which a page of 60 methods (1,770 pairs, many columns) has no time for, and
-    above 13 it takes the normal distribution, as here above `_EXACT_WILCOXON`.
+    distribution of their sum is a product of polynomials. scipy gives the same p-values up to 13 differences, but with
+    ties it enumerates all 2ⁿ signs, too slow for a page of 60 methods (1,770 pairs, many columns). Above 13 it uses the
+    normal distribution, as this function does above `_EXACT_WILCOXON`.
     """
     if not len(differences) or not differences.any():
         return 1.0

@@ -11,10 +11,10 @@ __all__ = ["NONE", "ROUNDING", "Steps"]
 Numbers = NDArray[np.float64]
 
 NONE = -1
-"""In the place of a policy where none fits."""
+"""Position that means that no policy fits."""
 
 ROUNDING = 1e-9
-"""A cost within this share above a budget keeps it."""
+"""A cost keeps a budget that it exceeds by at most this share."""
 
 
 class Steps:
@@ -38,7 +38,7 @@ class Steps:
             budgets: float64 (trials, budgets).
 
         Returns:
-            int64 (trials, budgets): positions in the arrays that this was made of.
+            int64 (trials, budgets): positions in the arrays given at construction.
         """
         chosen = np.full(budgets.shape, NONE, dtype=np.int64)
         for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):
@@ -53,7 +53,7 @@ class Steps:
 
         Args:
             quality: float64 (policies,), on the test part.
-            floor: what counts where nothing can be afforded.
+            floor: the quality where no policy fits.
         """
         areas = np.full(len(self._bounds) - 1, np.nan)
         for trial, (start, stop) in enumerate(zip(self._bounds[:-1], self._bounds[1:], strict=True)):

@@ -1,7 +1,7 @@
 """Two stores (or exports) beside each other: which trials changed, and by how much, paired by data set and seed.
 
-Trials are the same when all that determines them is the same but for versions (of the method, the cost scheme and
-the contract): a changed method raises its version, and its trials have new names.
+Two trials are matched if all that determines them is equal except versions (of the method, the cost scheme and the
+contract): a changed method raises its version, which gives its trials new names.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class DefaultRules:
-    """Selection without a suite: what a suite that says nothing would select by."""
+    """The rules of selection without a suite: the defaults of a suite."""
 
     known: Mapping[str, Metric]
     least_coverage: float = 0.0
@@ -90,7 +90,7 @@ class _Trial:
 
     @property
     def key(self) -> str:
-        """All that determines it but for versions and the data's content."""
+        """All that determines it except versions and the content of the data."""
         return _key(self.dataset, self.identity)
 
 
@@ -106,7 +106,7 @@ def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None
 
     Args:
         path: the store or folder.
-        warn: called with a line for each damaged record of a store, which counts as not there.
+        warn: called with a line for each damaged record of a store; such a record counts as missing.
 
     Raises:
         RequestError: it is neither.
@@ -161,7 +161,7 @@ def compare(
         before, after: from `read_side`.
         known: the registered metrics.
         suite: gives labels, selection and metrics; only its trials are compared.
-        metrics: instead of the suite's, or of those usual for the task.
+        metrics: metrics to compare, in place of the suite's or of those that are usual for the task.
     """
     labels = _labels_of_suite(suite) if suite else _labels_of([*before, *after])
     rules: Rules = suite if suite else DefaultRules(known)
@@ -246,7 +246,7 @@ def _labels_of_suite(suite: Suite) -> dict[str, Labels]:
 
 
 def _labels_of(trials: Sequence[_Trial]) -> dict[str, Labels]:
-    """Labels without a suite: what is used, with the parameters that differ between its uses."""
+    """Labels without a suite: the registered name, with the parameters that differ between trials."""
     used: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for trial in trials:
         for part in ("method", "costs"):

@@ -1,8 +1,8 @@
 """What is compared: methods, algorithms (their variants as one) and kinds of methods (their algorithms as one).
 
-On each data set, an algorithm stands for the variant that a reader of the page would take there: the one that is best
-on average on all *other* data sets (families of them) at this budget; a kind likewise for one of its methods. Nothing
-is chosen on the rows that it is judged on, and more variants do not mean more luck.
+On each data set, an algorithm is represented by the variant that a reader of the page would take there: the one that is
+best on average on all *other* data sets (families of them) at this budget; a kind likewise by one of its methods. So
+nothing is chosen on the rows that judge it, and more variants do not mean more luck.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Unit", "picked", "stacked"]
 Numbers = NDArray[np.float64]
 
 _LEAST_SHARE = 0.5
-"""Share of the other data sets that a member has to have, to be taken on their account."""
+"""A member can represent its unit only if it has results on this share of the other data sets."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Several methods that stand as one.
+    """Several methods that are compared as one.
 
     Attributes:
         name: of the algorithm or kind.
@@ -37,7 +37,7 @@ class Unit:
 
 
 def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str]) -> Mapping[str, Numbers]:
-    """Family → mean quality of every method on all other families; float64 (methods, budgets), NaN for too few.
+    """Family → mean quality of every method on all other families; float64 (methods, budgets), NaN if it has too few.
 
     Args:
         cells: of each data set and cost scheme, float64 (methods, budgets): mean over splits.
@@ -63,13 +63,13 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
 def stacked(
     values: Sequence[Numbers], families: Sequence[str], others: Mapping[str, Numbers], units: Sequence[Unit]
 ) -> list[Numbers]:
-    """The cells with units after the methods; float64 (methods + units, splits, budgets) each.
+    """The cells with the units appended to the methods; float64 (methods + units, splits, budgets) each.
 
     Args:
         values: float64 (methods, splits, budgets) of each cell.
         families: of each cell.
         others: from `picked`.
-        units: what is added.
+        units: the units to append.
     """
     there: dict[str, NDArray[np.bool_]] = {}
     for cell, family in zip(values, families, strict=True):

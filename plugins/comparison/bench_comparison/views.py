@@ -26,7 +26,7 @@ JsonObject = Mapping[str, Any]
 TITLES: dict[str, str] = {"all": "all prices"} | {str(kind): title for kind, title in PRICES.items()}
 _PAIR_DIGITS = 2
 LEVELS = (0.5, 0.75, 0.9, 1.0)
-"""Qualities of the recommended method whose probability is given."""
+"""The probabilities that the recommended method reaches these qualities are given."""
 
 
 def task_views(
@@ -62,7 +62,7 @@ def task_views(
 
 
 def _number(dataset: str) -> int:
-    """A number of a data set's own, from its name."""
+    """A number made from a data set's name, so that data sets have different draws."""
     return int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
 
 
@@ -142,7 +142,7 @@ def _step(
     families: int,
     pairs: bool,
 ) -> dict[str, Any]:
-    """One budget: rows of kinds, algorithms and methods; who is recommended."""
+    """One budget: rows of kinds, algorithms and methods; what is recommended."""
     m, a, k = len(layout.methods), len(layout.algorithms), len(layout.kinds)
     at = {"algorithms": np.arange(m, m + a), "kinds": np.arange(m + a, m + a + k)}
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -225,7 +225,7 @@ def _methods(
 def _recommended(
     layout: Layout, rows: Sequence[dict[str, Any]], points: Numbers, columns: Mapping[str, int]
 ) -> dict[str, Any]:
-    """The algorithm of the least expected loss; the rows get their chances against it, and their group."""
+    """The algorithm of the least expected loss; adds each row's probabilities against it, and its group."""
     first = rows[0]
     for row in rows:
         difference = points[1:, columns[row["name"]]] - points[1:, columns[first["name"]]]

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of comparison: those of the core's."""
+"""Fixtures of the tests of comparison: the core's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison as plain data: how the others stand against the leader, and Friedman's test, recomputed here."""
+"""The comparison as plain data: win rates against the leader, and Friedman's test, recomputed here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCURACY = {
 
 
 def measured() -> dict[str, Any]:
-    """What the comparison came to at the whole price."""
+    """The results of the comparison at the full price."""
     datasets = [f"D{i}" for i in range(6)]
     more = '[comparison]\nbudgets = [1.0]\nfallback = "majority"\n'
     suite = suite_of(datasets, list(ACCURACY), seeds=2, metrics=("accuracy", "cost"), threshold=None, more=more)
@@ -38,7 +38,7 @@ def measured() -> dict[str, Any]:
     return found
 
 
-def test_against_the_leader_stands_how_often_the_other_method_wins() -> None:
+def test_against_the_leader_is_the_win_rate_of_the_other_method() -> None:
     ranked = {row["method"]: row["against_leader"] for row in measured()["ranked"]}
     assert list(ranked) == ["leader", "second", "majority"]
     wins = intervals_by({0: [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]})[0]

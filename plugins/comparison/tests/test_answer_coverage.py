@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 
 SPREAD, NOISE, SPLITS = 0.12, 0.05, 5
-"""Standard deviations of a method's quality over data sets (beyond what the data set gives all), and over splits."""
+"""Standard deviations of a method's quality over data sets (beyond the effect on all methods), and over splits."""
 
 
 def world(rng: np.random.Generator, means: Sequence[float], datasets: int, spread: float = SPREAD) -> list[Numbers]:

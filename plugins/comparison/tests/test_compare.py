@@ -32,7 +32,7 @@ def store_of(path: Path, records: list[dict[str, Any]]) -> Path:
     return path
 
 
-def told(method: str, seed: int, version: int = 1, dataset: str = "D", **change: float) -> dict[str, Any]:
+def record(method: str, seed: int, version: int = 1, dataset: str = "D", **change: float) -> dict[str, Any]:
     return record_of(dataset, method, seed, BASE | {k.replace("_", "-"): v for k, v in change.items()}, version=version)
 
 
@@ -47,8 +47,8 @@ def test_a_raised_version_is_compared_seed_by_seed(tmp_path: Path) -> None:
     after = [8.0, 7.0, 8.5, 8.0]
     changed, found = both(
         tmp_path,
-        [told("A", seed) for seed in range(4)],
-        [told("A", seed, version=2, cost=cost) for seed, cost in enumerate(after)],
+        [record("A", seed) for seed in range(4)],
+        [record("A", seed, version=2, cost=cost) for seed, cost in enumerate(after)],
     )
     assert [dict(one.counts) for one in changed] == [{"changed": 4}]
     cost = next(one for one in found if one.metric == "cost")
@@ -64,8 +64,8 @@ def test_a_raised_version_is_compared_seed_by_seed(tmp_path: Path) -> None:
 
 
 def test_pairs_are_formed_by_seed_where_each_side_lacks_another_one(tmp_path: Path) -> None:
-    before = [record_of("D", "A", 0, None), *(told("A", seed, cost=10.0 * seed) for seed in (1, 2, 3))]
-    after = [*(told("A", seed, version=2, cost=10.0 * seed + 1) for seed in (0, 1, 2))]
+    before = [record_of("D", "A", 0, None), *(record("A", seed, cost=10.0 * seed) for seed in (1, 2, 3))]
+    after = [*(record("A", seed, version=2, cost=10.0 * seed + 1) for seed in (0, 1, 2))]
     after.append(record_of("D", "A", 3, None, version=2))
     _, found = both(tmp_path, before, after, metrics=["cost"])
     [cost] = found
@@ -76,8 +76,8 @@ def test_pairs_are_formed_by_seed_where_each_side_lacks_another_one(tmp_path: Pa
 def test_better_and_worse_go_by_the_metrics_goal(tmp_path: Path) -> None:
     _, found = both(
         tmp_path,
-        [told("A", seed) for seed in range(3)],
-        [told("A", seed, cost=11.0, coverage=0.95, combined=2.0 + (seed - 1)) for seed in range(3)],
+        [record("A", seed) for seed in range(3)],
+        [record("A", seed, cost=11.0, coverage=0.95, combined=2.0 + (seed - 1)) for seed in range(3)],
     )
     verdicts = {one.metric: one.verdict for one in found}
     assert (verdicts["cost"], verdicts["coverage"], verdicts["combined"]) == ("worse", "better", "unclear")
@@ -87,8 +87,8 @@ def test_every_kind_of_change_is_counted(tmp_path: Path) -> None:
     fails = [record_of("D", "A", seed, None) for seed in range(6)]
     changed, found = both(
         tmp_path,
-        [told("A", 0), told("A", 1), told("A", 2), fails[3], fails[4], told("A", 5)],
-        [told("A", 0), told("A", 1, cost=1.0), fails[2], told("A", 3), fails[4], told("A", 6)],
+        [record("A", 0), record("A", 1), record("A", 2), fails[3], fails[4], record("A", 5)],
+        [record("A", 0), record("A", 1, cost=1.0), fails[2], record("A", 3), fails[4], record("A", 6)],
     )
     [one] = changed
     assert dict(one.counts) == {
@@ -100,21 +100,21 @@ def test_every_kind_of_change_is_counted(tmp_path: Path) -> None:
 def test_other_data_is_not_the_same_trial(tmp_path: Path) -> None:
     other = record_of("E", "A", 0, BASE)
     other["provenance"]["dataset"] = "D"
-    changed, found = both(tmp_path, [told("A", 0)], [other])
+    changed, found = both(tmp_path, [record("A", 0)], [other])
     assert [dict(one.counts) for one in changed] == [{"only in A": 1, "only in B": 1}]
     assert found == []
 
 
-def test_without_a_suite_methods_are_told_apart_by_the_parameters_that_differ(tmp_path: Path) -> None:
-    changed, _ = both(tmp_path, [told("A", 0), told("B", 0)], [told("A", 0), told("B", 0)])
+def test_without_a_suite_labels_have_the_parameters_that_differ(tmp_path: Path) -> None:
+    changed, _ = both(tmp_path, [record("A", 0), record("B", 0)], [record("A", 0), record("B", 0)])
     assert [one.method for one in changed] == ['slopes (name="A")', 'slopes (name="B")']
 
 
-def test_asked_metrics_take_the_place_of_the_usual_ones(tmp_path: Path) -> None:
-    _, found = both(tmp_path, [told("A", 0)], [told("A", 0)], metrics=["cost"])
+def test_given_metrics_replace_the_usual_ones(tmp_path: Path) -> None:
+    _, found = both(tmp_path, [record("A", 0)], [record("A", 0)], metrics=["cost"])
     assert [one.metric for one in found] == ["cost"]
     with pytest.raises(RequestError, match="did you mean 'cost'"):
-        both(tmp_path, [told("A", 0)], [told("A", 0)], metrics=["csot"])
+        both(tmp_path, [record("A", 0)], [record("A", 0)], metrics=["csot"])
 
 
 def test_a_side_that_holds_nothing_is_refused(tmp_path: Path) -> None:
@@ -169,15 +169,15 @@ def test_a_plugin_author_sees_what_a_change_did(bench: Bench) -> None:
         assert line.split()[-1] == "worse"
 
 
-def test_the_suite_is_what_limits_and_names(tmp_path: Path) -> None:
+def test_a_suite_limits_the_trials_and_names_them(tmp_path: Path) -> None:
     suite = suite_of(["D"], ["A"])
-    changed, found = both(tmp_path, [told("A", 0)], [told("A", 0)], suite=suite)
+    changed, found = both(tmp_path, [record("A", 0)], [record("A", 0)], suite=suite)
     assert (changed, found) == ([], [])  # its method has other parameters than the records
 
 
 def test_the_command_imports_no_methods_plugin(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        store_of(tmp_path / name, [told("A", seed) for seed in range(2)])
+        store_of(tmp_path / name, [record("A", seed) for seed in range(2)])
     command = [sys.executable, "-X", "importtime", "-m", "bench_core.cli.main", "compare", "a", "b"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     modules = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time")]

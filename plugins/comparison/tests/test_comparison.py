@@ -1,4 +1,4 @@
-"""Methods compared over data sets at a budget: a data set counts once, no hole is filled, data sets are resampled."""
+"""Methods compared over data sets at a budget: a data set counts once, nothing is imputed, data sets are resampled."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ KNOWN = {metric.name: metric for metric in BUILT_IN}
 ACCURACY = quality_named("accuracy", KNOWN)
 
 
-def place(dataset: str, told: Mapping[str, list[float]], costs: str = "unit", cost: float = 0.1) -> Answers:
+def place(dataset: str, values: Mapping[str, list[float]], costs: str = "unit", cost: float = 0.1) -> Answers:
     """Answers at a budget of 0.1: accuracy by split; NaN for no policy."""
-    test = np.array(list(told.values()), dtype=float)[:, :, None]
+    test = np.array(list(values.values()), dtype=float)[:, :, None]
     splits = test.shape[1]
     return Answers(
         dataset=dataset,
         costs=costs,
         quality=ACCURACY,
         budgets=(0.1,),
-        methods=tuple(told),
+        methods=tuple(values),
         seeds=tuple(range(splits)),
         done=np.ones(test.shape[:2], dtype=bool),
         validation=test,
@@ -89,7 +89,7 @@ def test_ties_share_their_ranks_and_their_wins() -> None:
     assert found.first == {"a": 0.5, "b": 0.5}
 
 
-def test_a_hole_is_never_filled_and_who_is_left_out_is_said_with_the_reason() -> None:
+def test_missing_results_are_not_imputed_and_left_out_methods_have_a_reason() -> None:
     nan = float("nan")
     full = [place(f"D{i}", {"a": [0.9, 0.9], "b": [0.8, 0.8], "c": [nan, 0.99]}) for i in range(3)]
     found = compared([*full, place("D3", {"a": [0.9], "b": [0.8], "c": [0.99]})])
@@ -97,7 +97,7 @@ def test_a_hole_is_never_filled_and_who_is_left_out_is_said_with_the_reason() ->
     assert found.out == {"c": {"no policy": 3, "ranked": 1}}
     assert found.datasets == ("D0", "D1", "D2", "D3")
     alone = compared(full, "ab")
-    assert alone.ranks["a"].value == found.ranks["a"].value == 1.0  # c's 0.99 on one split moved nobody
+    assert alone.ranks["a"].value == found.ranks["a"].value == 1.0  # c's 0.99 on one split changed no rank
 
 
 def test_a_method_over_budget_is_not_ranked() -> None:
@@ -117,7 +117,7 @@ def test_methods_are_compared_on_the_data_sets_that_they_share() -> None:
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6), st.integers(1, 5))
-def test_the_shared_set_has_no_hole_and_nobody_who_fits_is_missing(rows: list[list[bool]], least: int) -> None:
+def test_the_shared_set_is_complete_and_has_every_method_that_fits(rows: list[list[bool]], least: int) -> None:
     there = np.array(rows)
     methods, datasets = shared_set(there, least)
     assert there[np.ix_(methods, datasets)].all()
@@ -148,7 +148,7 @@ def test_the_bootstrap_resamples_data_sets() -> None:
     assert np.isnan(intervals_by({0: [0.3]})[0].low)
 
 
-def test_what_a_method_adds_to_the_fallback_and_to_the_best_fixed_subset() -> None:
+def test_gains_over_the_fallback_and_over_the_best_fixed_subset() -> None:
     places = [place("D1", {"a": [0.7], "f": [0.6]}), place("D2", {"a": [0.4], "f": [0.6]})]
     found = compared(places, "af", fallback="f")
     assert found.over_fallback["a"].value == pytest.approx((0.1 - 0.2) / 2)

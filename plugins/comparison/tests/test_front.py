@@ -1,4 +1,4 @@
-"""The front page says what the records say: other records, other sentences; and where it cannot be told, that."""
+"""The front page follows the records: others give other sentences, and unclear ones give "it cannot be told"."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ reference = ["slow"]
 title = "Cheap tests"
 datasets = ["D0", "D1"]
 """
-Told = Mapping[str, Sequence[tuple[float, float]]]
+Families = Mapping[str, Sequence[tuple[float, float]]]
 """Method → its policies' cost and accuracy, alike on both parts and on all splits and data sets."""
 
 
@@ -57,11 +57,11 @@ def suite(datasets: Sequence[str] = SIX, methods: Sequence[str] = ("majority", "
     )
 
 
-def records(of: Suite, told: Told | Mapping[str, Told], costs: str = "uniform") -> Records:
+def records(of: Suite, families: Families | Mapping[str, Families], costs: str = "uniform") -> Records:
     """Records of the same families on every data set, or of other ones by data set (where it is named)."""
     pieces = []
     for dataset in of.dataset_names():
-        here: Any = told.get(dataset, told)
+        here: Any = families.get(dataset, families)
         for method, family in here.items():
             for seed in range(SPLITS):
                 record = record_of(dataset, method, seed, {"accuracy": 0.0}, threshold=None)
@@ -98,7 +98,7 @@ def line(page: str, start: str) -> str:
     return next(one for one in page.splitlines() if one.startswith(start))
 
 
-QUICK_WINS: Told = {
+QUICK_WINS: Families = {
     "majority": [(0.0, 0.5)],
     "subset": [(0.0, 0.5), (0.1, 0.6), (1.0, 0.8)],
     "quick": [(0.05, 0.7), (1.0, 0.75)],
@@ -106,7 +106,7 @@ QUICK_WINS: Told = {
 }
 
 
-def test_the_best_at_a_budget_is_named_with_where_and_how_sure() -> None:
+def test_the_best_at_a_budget_is_named_with_its_data_sets_and_certainty() -> None:
     page = ranks(suite(), records(suite(), QUICK_WINS))
     at_10 = line(page, "- 10 %: ")
     assert "**quick** is best: mean rank 1.0 [1.0, 1.0] of 3 methods on all 6 data sets" in at_10
@@ -118,13 +118,13 @@ def test_the_best_at_a_budget_is_named_with_where_and_how_sure() -> None:
 
 def test_other_records_give_other_sentences() -> None:
     other = {**QUICK_WINS, "subset": [(0.1, 0.95)], "quick": [(0.05, 0.45)]}
-    before, after = (ranks(suite(), records(suite(), told)) for told in (QUICK_WINS, other))
+    before, after = (ranks(suite(), records(suite(), families)) for families in (QUICK_WINS, other))
     assert "**subset** is best" in line(after, "- 10 %: ")
     assert "**quick** is best" not in after
     assert line(before, "- **Cheap tests**") != line(after, "- **Cheap tests**")
 
 
-def test_what_is_not_better_than_the_majority_or_than_a_fixed_subset_is_flagged() -> None:
+def test_methods_no_better_than_the_majority_or_a_fixed_subset_are_flagged() -> None:
     poor = {**QUICK_WINS, "quick": [(0.05, 0.45)]}
     cell = [part.strip() for part in line(ranks(suite(), records(suite(), poor)), "| quick").split("|")]
     assert cell[2].endswith("†‡")
@@ -151,7 +151,7 @@ def test_few_data_sets_tell_nothing_however_clear_they_are() -> None:
     assert "share only 2 data sets" in line(page, "- **Cheap tests** (D0, D1)")
 
 
-def test_who_has_no_policy_or_is_over_budget_is_shown_as_such_and_unranked() -> None:
+def test_methods_without_a_policy_or_over_budget_are_shown_and_not_ranked() -> None:
     page = ranks(suite(), records(suite(), QUICK_WINS))
     assert "*no policy* (6 of 6)" in line(page, "| slow")
 
@@ -199,7 +199,7 @@ def test_with_few_data_sets_nothing_is_recommended() -> None:
     assert "bench fit" not in page
 
 
-def test_kinds_of_prices_and_tasks_are_apart() -> None:
+def test_kinds_of_prices_and_tasks_are_compared_separately() -> None:
     more = "".join(
         f'[[datasets]]\nuse = "blobs"\nname = "R{i}"\ncosts = {{ use = "random", name = "drawn 1" }}\n'
         for i in range(5)
@@ -220,7 +220,7 @@ def test_kinds_of_prices_and_tasks_are_apart() -> None:
     assert [(p.task, p.prices, len(p.datasets)) for p in found] == [("classification", "drawn", 5)]
 
 
-def test_the_rows_say_for_every_data_set_how_a_method_stands() -> None:
+def test_the_rows_have_the_status_of_a_method_on_every_data_set() -> None:
     of = suite()
     found, entry = (
         records(of, {d: QUICK_WINS if d != "D5" else {"quick": [(0.2, 0.9)]} for d in SIX}),
@@ -251,10 +251,10 @@ def test_absolute_budgets_are_answered_in_the_unit_of_the_prices() -> None:
     assert entry is not None
     rows = list(csv.DictReader(io.StringIO(render_absolute(of, records(of, QUICK_WINS), entry))))
     assert {row["dataset"] for row in rows} == {"D1"}
-    told = {(row["method"], row["budget"]): (row["status"], row["cost"]) for row in rows}
-    assert told["quick", "0.1"] == ("ranked", "0.1")
-    assert told["slow", "0.1"] == ("no policy", "")
-    assert told["slow", "2"] == ("ranked", "2")
+    statuses = {(row["method"], row["budget"]): (row["status"], row["cost"]) for row in rows}
+    assert statuses["quick", "0.1"] == ("ranked", "0.1")
+    assert statuses["slow", "0.1"] == ("no policy", "")
+    assert statuses["slow", "2"] == ("ranked", "2")
 
 
 def test_the_answer_of_every_trial_is_a_row_of_the_export() -> None:
@@ -269,7 +269,7 @@ def test_the_answer_of_every_trial_is_a_row_of_the_export() -> None:
     assert set(slow["status"]) == {"no policy"}
 
 
-def test_why_a_method_has_no_number_is_told_apart() -> None:
+def test_reasons_for_a_missing_number_are_distinguished() -> None:
     of = suite(SIX[:2])
     pieces = [
         (Labels("D0", "uniform", "quick", 0, 0), record_of("D0", "quick", 0, {"accuracy": 0.5, "cost-share": 0.1}))
@@ -302,14 +302,14 @@ def test_trials_that_will_have_no_result_are_not_waited_for() -> None:
     assert "Not counted: 1 are not applicable and 3 are over the limit." in page
 
 
-def test_names_can_do_no_harm_on_these_pages() -> None:
+def test_names_are_escaped_on_these_pages() -> None:
     odd = "<script>alert(1)</script> | `x` ![i](http://e.vil)"
     of = suite_of(
         SIX, ["majority", "subset", odd], seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"),
         more=COMPARISON.replace('["slow"]', '["subset"]'),
     )  # fmt: skip
-    told = {"majority": [(0.0, 0.5)], "subset": [(0.1, 0.6)], odd: [(0.1, 0.9)]}
-    found = records(of, told)
+    families = {"majority": [(0.0, 0.5)], "subset": [(0.1, 0.6)], odd: [(0.1, 0.9)]}
+    found = records(of, families)
     answer = answer_once(Analysed(of, found))
     assert answer is not None
     for page in (front(of, found), ranks(of, found), render_answer(of, answer)):
@@ -368,7 +368,7 @@ def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None
         (("static", 'metrics = ["aucc"]\nstatic'), "metric 'aucc' is unknown; did you mean 'auc'"),
     ],
 )
-def test_a_wrong_comparison_is_refused_in_a_line(change: tuple[str, str], said: str) -> None:
+def test_a_wrong_comparison_is_refused_with_one_line(change: tuple[str, str], said: str) -> None:
     with pytest.raises(RequestError) as error:
         suite_of(SIX, list(QUICK_WINS), threshold=None, more=COMPARISON.replace(*change))
     assert said in str(error.value)

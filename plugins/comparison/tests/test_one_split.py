@@ -1,4 +1,4 @@
-"""One split of each data set, of several that the suite asks for: pages say so, and give no interval that is none."""
+"""One of several splits of each data set is done: pages say so, and leave out intervals that cannot be given."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def first_splits(weak: str = "", seeds: int = 1) -> Records:
     return found
 
 
-def test_every_page_says_how_many_splits_there_are_and_has_no_number_that_is_none() -> None:
+def test_every_page_says_how_many_splits_there_are_and_shows_no_nan() -> None:
     analysed = Analysed(suite(), first_splits())
     answer = answer_once(analysed)
     assert answer is not None

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-# Demšar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf. On "voting" he ranks two equal prints 2 and 3: the
-# third column's number was the greater before rounding, so that digit is put back here.
+# Demšar (2006), Table 6: AUC of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf. On "voting" two printed numbers are equal, but
+# ranked 2 and 3: the third column's was greater before rounding, so a digit is added here.
 DEMSAR = np.array(
     [
         [0.763, 0.768, 0.771, 0.798],
@@ -64,7 +64,7 @@ def test_the_critical_value_is_that_of_demsars_table_5(methods: int, q: float) -
     assert statistics.critical_difference(methods, 20) / rest == pytest.approx(q, abs=1e-3)
 
 
-def test_at_ten_percent_nemenyi_tells_the_pairs_apart_that_demsar_names() -> None:
+def test_at_ten_percent_nemenyi_distinguishes_the_pairs_that_demsar_names() -> None:
     p = statistics.nemenyi(DEMSAR)
     apart = {(i, j) for i in range(4) for j in range(i) if p[i, j] < 0.10}
     assert apart == {(1, 0), (3, 0)}
@@ -111,7 +111,7 @@ def test_ranks_of_a_table_with_holes_are_refused() -> None:
         statistics.average_ranks(np.array([[1.0, np.nan], [1.0, 2.0]]), "max")
 
 
-# Few and short ones: with ties scipy goes through all 2ⁿ signs, for every call anew.
+# Few and short examples: with ties, scipy enumerates all 2ⁿ signs at every call.
 @settings(max_examples=25)
 @example([n + 0.25 for n in range(-20, 30)])
 @example([*map(float, range(-3, 50))])
@@ -124,7 +124,7 @@ def test_wilcoxon_is_scipys_with_pratts_zeros(values: list[float]) -> None:
 
 @settings(max_examples=25)
 @given(st.lists(st.integers(-4, 4), min_size=6, max_size=15).filter(any))
-def test_wilcoxon_counts_the_signs_that_say_as_much_where_ranks_tie(values: list[int]) -> None:
+def test_wilcoxon_is_the_share_of_sign_patterns_where_ranks_tie(values: list[int]) -> None:
     differences = np.array(values, dtype=float)
     ranks = stats.rankdata(np.abs(differences))[differences != 0]
     signs = np.array(list(product((0, 1), repeat=len(ranks))))
@@ -133,7 +133,7 @@ def test_wilcoxon_counts_the_signs_that_say_as_much_where_ranks_tie(values: list
     assert statistics.wilcoxon(differences) == pytest.approx(expected)
 
 
-# Few ones: statsmodels collects the interpreter's garbage at every call.
+# Few examples: statsmodels runs the garbage collector at every call.
 @settings(max_examples=8)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The leaderboard: from the numbers of `bench_analysis` to tables, figures and pages.
 
-The names below are what a plugin needs that brings a kind of figure (`bench_leaderboard.hookspecs`), and what the site
-is made with. They are loaded on first use.
+The names below are for plugins that add a kind of figure (`bench_leaderboard.hookspecs`), and for the site. They are
+loaded on first use.
 """
 
 from __future__ import annotations

@@ -18,20 +18,20 @@ DROP = click.option(
     "--drop",
     multiple=True,
     metavar="NAME",
-    help="Let published records of a data set, costs or method go that the suite's records do not hold; repeatable.",
+    help="Allow published records of this data set, cost scheme or method to be lost; repeatable.",
 )
 
 PRIVATE = click.option(
     "--private",
     is_flag=True,
     envvar="BUDGETBENCH_PRIVATE",
-    help="Take records that were made with --isolation none: for pages that nobody else is to believe.",
+    help="Include records that were made with --isolation none (for your own use).",
 )
 
 
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
-    """Pages; and what a run may drop of what is published."""
+    """``bench leaderboard``, and the options of ``bench run`` on what is published."""
     group.add_command(leaderboard)
     run = group.commands["run"]
     if all(parameter.name != "drop" for parameter in run.params):
@@ -43,7 +43,7 @@ def bench_register_commands(group: click.Group) -> None:
 @click.option(
     "--as-published",
     is_flag=True,
-    help="Render what is published once more; the page says which records wait to be recomputed.",
+    help="Render the published records again; the page says which of them are being recomputed.",
 )
 @click.option("--figures", is_flag=True, help="With --check: draw every figure, instead of comparing their inputs.")
 @PRIVATE

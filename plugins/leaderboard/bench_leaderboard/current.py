@@ -1,8 +1,8 @@
-"""How a finished run knows, at once, that its page is what it would render.
+"""How a finished run knows, without rendering, that its page is current.
 
 A file in the store names the trials, the suite's text, the code of the core, of the analysis and of the plugins that
-draw, and the files written (size and time of change). When nothing was computed and all of it is as it was, nothing is
-rendered. Where the file is damaged or cannot be written, the next run renders again.
+draw, and the files written (size and time of change). If nothing was computed and none of these has changed, nothing
+is rendered. If the file is damaged or cannot be written, the next run renders again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["forget", "is_current", "remember"]
 
 _HOOKS = ("bench_known_trials", "bench_shown_names", "bench_register_figures", "bench_page_parts", "bench_front_parts")
-"""Whoever implements one of these can change a page."""
+"""A plugin that implements one of these hooks can change a page."""
 
 
 def _key(session: SuiteSession, plan: Plan) -> str:
@@ -46,7 +46,7 @@ def _state(paths: list[Path]) -> dict[str, list[int]]:
 
 
 def is_current(session: SuiteSession, plan: Plan) -> bool:
-    """Whether the files written last are those of this plan and have not been touched."""
+    """Whether the files written last are those of this plan and have not changed since."""
     place = _place(session)
     if not place.is_file():  # a pipe would wait for its writer
         return False
@@ -72,6 +72,6 @@ def remember(session: SuiteSession, plan: Plan, paths: list[Path]) -> None:
 
 
 def forget(session: SuiteSession) -> None:
-    """Let the next run render again."""
+    """Make the next run render again."""
     with suppress(OSError):
         _place(session).unlink(missing_ok=True)

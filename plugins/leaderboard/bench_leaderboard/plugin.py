@@ -59,7 +59,7 @@ def bench_register_figures(register: RegisterFigure) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_shown_names(suite: Suite) -> set[str]:
-    """What tables and figures name."""
+    """The names in entries of tables and figures."""
     from bench_leaderboard.render.page_figures import shown_by_figures
     from bench_leaderboard.texts import texts_in
 
@@ -76,7 +76,7 @@ def bench_page_parts(analysed: Analysed) -> PagePart | None:
 
 @hookimpl
 def bench_run_finished(run: FinishedRun) -> Written:
-    """Write the suite's page, figures and export, unless they are what they would be."""
+    """Write the suite's page, figures and export, unless they are current."""
     from bench_core.suites import Written
     from bench_leaderboard.publish import publish_run
     from bench_leaderboard.render.results import results_table

@@ -50,7 +50,7 @@ _SHOWN = 20
 
 
 def pages(session: SuiteSession, records: Records, *, compress: bool = True, draw: bool = True) -> dict[Path, bytes]:
-    """Everything that is published of a suite, as file contents: export, pages, the front page over all suites.
+    """All published files of a suite, as file contents: export, pages, and the front page over all suites.
 
     Args:
         session: the suite and its places.
@@ -83,12 +83,12 @@ def pages(session: SuiteSession, records: Records, *, compress: bool = True, dra
 
 
 def publish_again(session: SuiteSession) -> list[Path]:
-    """Render the published records once more, also those that the suite names otherwise now; the files that changed.
+    """Render the published records again, also those of trials that the suite has changed; return the changed files.
 
-    The page says at its top which records these are. The store is not read.
+    The page lists the records of changed trials at its top. The store is not read.
 
     Raises:
-        RequestError: nothing is published, a data set is defined otherwise now, the export is damaged, or a file
+        RequestError: nothing is published, the definition of a data set has changed, the export is damaged, or a file
             cannot be written.
     """
     committed = published(session).whole
@@ -98,14 +98,14 @@ def publish_again(session: SuiteSession) -> list[Path]:
     for dataset, before in committed.definitions.items():
         if now.get(dataset, before) != before:
             raise RequestError(
-                f"data set {dataset!r} is defined otherwise now, so that its published records are of other data; "
+                f"the definition of data set {dataset!r} has changed, so its published records are of other data; "
                 f"run: bench run {session.suite.path}"
             )
     return _write(session, pages(session, committed))
 
 
 def publish_run(run: FinishedRun) -> Path:
-    """Write what is published of a suite when its run is done, unless it is there already; the page.
+    """Publish a suite when its run is done, unless its files are current; return the path of its page.
 
     Raises:
         DamagedRecordsError: records of the store are damaged; nothing is written.
@@ -125,19 +125,19 @@ class WouldLoseError(RequestError):
 def publish(
     session: SuiteSession, plan: Plan | None = None, drop: Collection[str] = (), private: bool = False
 ) -> list[Path]:
-    """Write the export and the pages; the files that changed.
+    """Write the export and the pages; return the files that changed.
 
     Args:
         session: the suite and its places.
         plan: the plan of all trials of the suite.
         drop: labels of data sets, costs and methods whose published records may be lost.
-        private: take records, too, that were made without isolation.
+        private: include records that were made without isolation.
 
     Raises:
         DamagedRecordsError: records of the store are damaged; nothing is written, and the next run renders again.
         WouldLoseError: published records would be lost; nothing is written.
         RequestError: the published export is damaged, ``drop`` has an unknown name, or a file cannot be written or
-            was written by something else.
+            was not written by ``bench``.
     """
     plan = plan or session.plan()
     records = records_of(session, plan)
@@ -152,7 +152,7 @@ def publish(
         missing = "".join(f"; data set {label!r} {why}" for label, why in plan.unavailable.items())
         raise RequestError(f"{session.suite.path}: there is no record to render{missing}")
     if not private and (message := _not_isolated(records)):
-        raise RequestError(f"{message}, so nothing was written; run into another --store, or say --private")
+        raise RequestError(f"{message}, so nothing was written; run into another --store, or give --private")
     files = pages(session, records)
     changed = _write(session, files)
     current.remember(session, plan, list(files))
@@ -160,10 +160,10 @@ def publish(
 
 
 def _write(session: SuiteSession, files: Mapping[Path, bytes]) -> list[Path]:
-    """Write the files, and remove those that were written before and are not among them; the files that changed.
+    """Write the files and remove earlier ones that are not among them; return the files that changed.
 
     Raises:
-        RequestError: a file cannot be written, or was written by something else.
+        RequestError: a file cannot be written, or was not written by ``bench``.
     """
     before = written_before(session.folder)
     refuse_foreign(differing(files), session.folder)
@@ -175,9 +175,9 @@ def _write(session: SuiteSession, files: Mapping[Path, bytes]) -> list[Path]:
 
 
 def _not_isolated(records: Records) -> str:
-    """A sentence on records that were made without isolation: a method could reach its judge. Empty when none was."""
+    """A message about records made without isolation, whose methods could reach the judge; empty without any."""
     count = sum(run["provenance"].get("isolation") == "none" for run in records.runs.values())
-    return f"{count} record(s) were made with --isolation none, which a published page does not take" if count else ""
+    return f"{count} record(s) were made with --isolation none, which a published page must not show" if count else ""
 
 
 def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
@@ -187,7 +187,7 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
         known.update(*(committed.policies[key].unique().tolist() for key in ("dataset", "costs", "method")))
     for name in drop:
         if name not in known:
-            raise RequestError(f"--drop {name}: nothing is called so; {did_you_mean(name, known)}")
+            raise RequestError(f"--drop {name}: unknown name; {did_you_mean(name, known)}")
     losses = find_losses(session.suite, plan, committed, records, drop)
     if not losses or committed is None:
         return
@@ -207,13 +207,13 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
 def check(session: SuiteSession, private: bool = False, draw: bool = False) -> list[str]:
     """What is wrong with the committed files; empty when nothing is.
 
-    They must be what the committed export gives, byte for byte, and no other file may lie in the suite's folder. The
-    export must be what the store gives together with it: the store may lack records, but not hold others. A figure is
-    compared by what it is drawn from, see `bench_leaderboard.render.figure_inputs`.
+    The pages must be, byte for byte, what the committed export gives, and no other file may be in the suite's folder.
+    The export must agree with the store, which may lack records but not hold different ones. Figures are compared by
+    their inputs, see `bench_leaderboard.render.figure_inputs`.
 
     Args:
         session: the suite and its places.
-        private: allow records, too, that were made without isolation.
+        private: allow records that were made without isolation.
         draw: draw every figure and compare the SVGs.
 
     Raises:
@@ -234,8 +234,8 @@ def check(session: SuiteSession, private: bool = False, draw: bool = False) -> l
         for loss in find_losses(session.suite, plan, committed, records)
     ]
     if records.same_results(committed):
-        return wrong  # their export is the committed one's, which was compared
-    # Runs are of when and where: a record that was computed again may differ in them.
+        return wrong  # they give the committed export, which was compared
+    # A record that was computed again may differ in when and where it was made.
     records = published_form(records, shown_names(session.suite))
     return wrong + [
         f"{path} is not what the suite and the store give"

@@ -38,10 +38,10 @@ def _check_paper(suite: Suite, entries: Sequence[PaperEntry]) -> dict[str, Metri
 def check_place(
     suite: Suite, where: str, datasets: Sequence[str], costs: str, metrics: Sequence[str]
 ) -> dict[str, Metric]:
-    """The metrics by name.
+    """Check the names, and return the metrics by name.
 
     Raises:
-        RequestError: an unknown data set, cost scheme or metric; file, key and the nearest name are said.
+        RequestError: an unknown data set, cost scheme or metric; the message has file, key and the nearest name.
     """
     known = suite.dataset_names()
     for name in datasets:

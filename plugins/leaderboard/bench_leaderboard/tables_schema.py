@@ -12,7 +12,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class TableEntry(BaseModel):
-    """``[[tables]]``: a further table on the page, of what methods left in their records.
+    """``[[tables]]``: a further table on the page, of values that methods stored in their records.
 
     Attributes:
         kind: ``diagnostics`` (values of the fit, mean and range over seeds), ``history`` (a series) or ``policies``
@@ -49,7 +49,7 @@ class PaperEntry(BaseModel):
     """``[[paper]]``: a number of the paper's tables, shown beside ours.
 
     Attributes:
-        dataset, costs: where; ``costs`` is needed only when the data set is priced in several ways.
+        dataset, costs: where it is shown; ``costs`` is needed only when the data set is priced in several ways.
         method: as the suite calls it; a method that the suite does not have gets a row of its own.
         metric: in the metric's own unit: 0.701 for 70.1 %.
         source: where in the paper.

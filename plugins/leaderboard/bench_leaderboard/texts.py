@@ -1,4 +1,4 @@
-"""The texts in entries of a suite's sections, which name what of the records a page shows."""
+"""The texts in entries of a suite's sections: among them are the names of everything that a page shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures of the leaderboard's tests: those of the core's."""
+"""Fixtures of the leaderboard's tests: the core's."""
 
 from __future__ import annotations
 

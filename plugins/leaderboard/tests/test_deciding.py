@@ -1,4 +1,4 @@
-"""What a record says of how many base models rows ran and how long deciding took, and what pages make of it."""
+"""Base models run and time to decide: in records, and on pages."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_every_row_is_counted_in_the_bar_it_belongs_to(policies: list[list[int]]
             assert count == sum(low < run <= width * (bar + 1) for run in runs)
 
 
-def test_policies_that_do_not_say_have_no_histogram() -> None:
+def test_policies_that_do_not_report_base_models_have_no_histogram() -> None:
     assert distribution([decided(None)]) is None
     assert distribution([decided([])]) is None
     assert distribution([decided([3, 1]), decided(None)]) == {"width": 1, "counts": [[1, 0, 1], None]}
 
 
 class Busy(Policy):
-    """Spins for so many of the processor's milliseconds, whatever the rows, and counts how often it was asked."""
+    """Uses this many milliseconds of processor time for any rows, and counts its calls."""
 
     def __init__(self, milliseconds: float, models: int) -> None:
         self.seconds, self.models = milliseconds / 1000, models
@@ -74,7 +74,7 @@ class Busy(Policy):
 
 @dataclass(frozen=True)
 class Spin(Method):
-    """Two policies, of 3 and of 1 ms, beside one of 9 ms."""
+    """Two policies, of 3 and of 1 ms, and a reference of 9 ms."""
 
     made: ClassVar[list[Busy]] = []
 
@@ -85,10 +85,10 @@ class Spin(Method):
 
 @dataclass(frozen=True)
 class Share(Spin):
-    """The same, and something that takes a while and that fits share.
+    """The same, with a slow result that its fits share.
 
     Attributes:
-        key: what it is called.
+        key: name of the result.
     """
 
     key: str = "slow"
@@ -120,7 +120,7 @@ def test_a_record_keeps_how_long_each_policy_decided_on_the_test_rows_and_how_ma
     assert record["status"] == "ok", record
     kept = [*record["timings"]["decide_per_policy"], record["timings"]["decide_reference"]]
     assert all(seconds >= policy.seconds for seconds, policy in zip(kept, Spin.made, strict=True))
-    # Deciding on validation rows and for the audit took its time beside what is kept, not within it.
+    # The stored times do not include deciding on validation rows and for the audit.
     assert sum(kept) <= spent - sum((policy.asked - 1) * policy.seconds for policy in Spin.made)
     rows = record["rows"]["test"]
     assert record["evaluations"] == {"width": 1, "counts": [[0, rows, 0, 0], [rows, 0, 0, 0]]}
@@ -133,11 +133,11 @@ def test_the_time_to_fit_counts_what_an_earlier_fit_made() -> None:
     alone, reusing, other = (
         run(Share(key=key), prepared).record["timings"]["fit"] for key in ("slow", "slow", "another")
     )
-    assert Share.calls == ["slow", "another"], "what is there is not made again, what has another key is"
+    assert Share.calls == ["slow", "another"], "a known key is not made again, another key is"
     assert min(alone, reusing, other) >= 0.05
 
 
-def told(timings: list[dict[str, Any]]) -> Any:
+def timed(timings: list[dict[str, Any]]) -> Any:
     records = [record_of("D1", "good", seed, {"error": 0.1}) for seed in range(len(timings))]
     for record, more in zip(records, timings, strict=True):
         record["timings"] = {**record["timings"], **more}
@@ -146,21 +146,21 @@ def told(timings: list[dict[str, Any]]) -> Any:
 
 def test_the_page_of_timings_has_the_selected_policy_per_row_and_the_full_model_beside_it() -> None:
     suite = suite_of(["D1"], ["good"], seeds=2)
-    assert "Time to decide a row" not in render_timings(Analysed(suite, told([{}, {}])))
-    alone = render_timings(Analysed(suite, told([{"decide_per_policy": [s]} for s in (25e-6, 75e-6)])))
+    assert "Time to decide a row" not in render_timings(Analysed(suite, timed([{}, {}])))
+    alone = render_timings(Analysed(suite, timed([{"decide_per_policy": [s]} for s in (25e-6, 75e-6)])))
     assert "Speed-up" not in alone
     row = alone.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
     assert [cell.strip() for cell in row.split("|")[1:4]] == ["good", "2", "2.00 ± 71 %"]
     both = [{"decide_per_policy": [25e-6], "decide_reference": s} for s in (50e-6, 100e-6)]
-    page = render_timings(Analysed(suite, told(both)))
+    page = render_timings(Analysed(suite, timed(both)))
     row = page.partition("Time to decide a row")[2].partition("| D1")[2].partition("\n")[0]
     assert [cell.strip() for cell in row.split("|")[1:6]] == ["good", "2", "1.00 ± 0 %", "3.00 ± 47 %", "3.00x"]
     assert "Base models" not in page, "only what the records have"
-    # The reference's time on the test rows is part of deciding and is not added up once more.
+    # The reference's time on the test rows is part of deciding and is not added again.
     assert "All trials together: 0.000346 hours" in page
 
 
-def test_beside_the_times_stand_base_models_and_what_differs_from_the_full_model() -> None:
+def test_base_models_and_disagreement_with_the_full_model_stand_beside_the_times() -> None:
     suite = suite_of(["D1"], ["good"], seeds=2, metrics=["disagreement", "mean-base-models"], threshold=None)
     records = []
     for seed, (differ, models) in enumerate(((0.004, 1.5), (0.005, 2.0))):

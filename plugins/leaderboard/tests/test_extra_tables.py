@@ -1,4 +1,4 @@
-"""Tables of diagnostics and of histories: a row for what the suite enters, each price by itself."""
+"""Tables of diagnostics and of histories: a row for each method that the suite runs, by data set and prices."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def rows(suite: Suite, records: Records, title: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
 
 
-def test_every_price_has_a_row_of_its_own_and_what_is_not_entered_none(suite: Suite, records: Records) -> None:
+def test_each_cost_scheme_has_a_row_and_methods_that_are_not_run_have_none(suite: Suite, records: Records) -> None:
     assert rows(suite, records, "Nodes") == [
         ["Heart", "GM\\*", "10.50 (10–11)", "2"],
         ["Pima · unit", "GM\\*", "20.50 (20–21)", "2"],
@@ -70,7 +70,7 @@ def test_every_price_has_a_row_of_its_own_and_what_is_not_entered_none(suite: Su
     ]
 
 
-def test_a_history_is_shown_at_its_places_for_what_is_entered(suite: Suite, records: Records) -> None:
+def test_a_history_is_shown_at_its_places_for_the_methods_that_are_run(suite: Suite, records: Records) -> None:
     shown = rows(suite, records, "Losses")
     assert [row[:2] for row in shown] == [
         ["Heart", "GM\\*"],

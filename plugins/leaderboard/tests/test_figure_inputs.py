@@ -1,4 +1,4 @@
-"""Figures are compared by what they are drawn from: nothing is drawn for a check, and no change is missed."""
+"""Figures are compared by their inputs: nothing is drawn for a check, and no change is missed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_figure_or_hash_that_was_edited_is_found(place: Place) -> None:
     assert wrong(place) == []
 
 
-def test_a_check_does_not_load_what_draws(bench: Bench) -> None:
+def test_a_check_does_not_import_matplotlib(bench: Bench) -> None:
     made = bench.suite(SMALL)
     bench("run", made)
     code = (

@@ -58,7 +58,7 @@ def ranked(title: str, names: Sequence[str], ranks: Sequence[float]) -> dict[Pat
 
 
 PLACES = [str(Path(__file__).parent), str(Path(__file__).parents[3] / "tests")]
-"""Where a process of its own finds this module and the core's `support`."""
+"""Where a subprocess finds this module and the core's `support`."""
 
 
 def with_figures(suite: Suite, *entries: dict[str, object]) -> Suite:
@@ -227,7 +227,7 @@ def test_methods_differ_by_more_than_their_colour() -> None:
 
 
 def oklab(colour: str) -> np.ndarray[Any, Any]:
-    """A colour where distances are as they are seen (Ottosson 2020)."""
+    """A colour in a space where distances are perceptual (Ottosson 2020)."""
     parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     cones = np.cbrt(
@@ -239,7 +239,7 @@ def oklab(colour: str) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_thirty_methods_have_thirty_colours_that_can_be_told_apart(scheme: str) -> None:
+def test_thirty_methods_have_thirty_colours_that_can_be_distinguished(scheme: str) -> None:
     drawn = [themed()[style_of(i).colour] for i in range(30)]
     places = [oklab(getattr(ink, scheme)) for ink in drawn]
     apart = [float(np.linalg.norm(a - b)) for a, b in combinations(places, 2)]
@@ -453,7 +453,7 @@ def test_usage_is_averaged_and_stages_are_kept_apart() -> None:
     assert usage_of(records, chosen_of(records, "CO-T")) is None
 
 
-def test_histograms_of_other_widths_are_brought_to_the_widest_and_averaged() -> None:
+def test_histograms_are_rebinned_to_the_widest_bars_and_averaged() -> None:
     records = synthetic_records(["Heart"], ["CO-T"], seeds=3)
     told = [
         {"width": 2, "counts": [[6, 2, 1, 1]]},  # 1–2, 3–4, 5–6, 7–8
@@ -508,7 +508,7 @@ def test_cliques_are_the_widest_groups_within_the_critical_difference() -> None:
     assert cliques_of([1.0, 1.5, 2.0], 5.0) == [(0, 2)]
 
 
-def test_the_diagram_names_who_is_not_told_apart() -> None:
+def test_the_diagram_names_the_methods_that_it_does_not_distinguish() -> None:
     data = critical_difference_figure(["worst", "best", "next"], [3.0, 1.0, 1.5], 1.0, "T")
     description = ElementTree.fromstring(data)[1].text
     assert (

@@ -43,7 +43,7 @@ def test_an_end_that_wins_on_half_of_the_seeds_is_named() -> None:
     ]
 
 
-def test_a_value_inside_the_grid_is_not_and_neither_is_the_end_on_few_seeds() -> None:
+def test_a_value_inside_the_grid_or_an_end_on_few_seeds_is_not_named() -> None:
     assert found([1.0, 0.3, 0.1, 0.3]) == []
 
 
@@ -62,7 +62,7 @@ def test_what_the_fit_chose_is_read_from_its_diagnostics() -> None:
 
 
 def test_an_automatic_grid_is_read_from_the_diagnostics_of_each_fit() -> None:
-    """Each seed has a grid of its own; the selected value is the least of it on two of three."""
+    """Each seed has a grid of its own; the selected value is its least on two of three."""
     pieces = []
     for seed, value in enumerate([0.1, 0.2, 0.9]):
         diagnostics = {"lambdas": [0.1 * (seed + 1), 0.5, 0.9, 2.0], "constant": [1, 1, 1]}
@@ -90,7 +90,7 @@ def test_points_of_the_suites_grid_are_a_grid_too() -> None:
     assert (one.parameter, one.grid, one.end, one.seeds) == ("depth", (1.0, 2.0, 3.0), 3.0, 2)
 
 
-def test_the_page_says_which() -> None:
+def test_the_page_lists_them() -> None:
     page = render_page(Analysed(SUITE, records_of([1.0] * 4)))
     assert "## Grids whose end wins" in page
     assert "1, the greatest" in page

@@ -52,7 +52,7 @@ def test_the_mean_is_over_data_sets_of_the_best_policy_on_validation(records: Re
     assert (b.method, b.datasets, b.value) == ("B", 1, 0.0)
 
 
-def test_what_no_choice_explains_is_the_mean_over_all_policies(records: Records) -> None:
+def test_optimism_without_selection_is_the_mean_over_all_policies(records: Records) -> None:
     a, b = optimism_of(Analysed(SUITE, records))
     x = ((-0.2 + 0.1) / 2 + (0.0 + 0.7) / 2) / 2
     y = (-0.1 - 0.2) / 2

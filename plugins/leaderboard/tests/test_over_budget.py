@@ -1,4 +1,4 @@
-"""A row that misses the cap it was to be selected within is shown as such, and never marked, ranked or claimed."""
+"""A row that exceeds the cap of its selection rule is shown as such, and never marked, ranked or used by a claim."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def suite(datasets: list[str], more: str = "") -> Suite:
     return suite_of(datasets, ["plain", "other"], metrics=("accuracy", "cost"), more=CAPPED + more)
 
 
-def told(**capped: list[float]) -> Records:
-    """The capped method is the most accurate; per data set, what the metric it is selected by says."""
+def capped_records(**capped: list[float]) -> Records:
+    """The capped method is the most accurate; ``capped``: data set → values of the metric that selects it."""
     values = {}
     for dataset, said in capped.items():
         values[dataset, "plain"] = numbers([0.7, 0.71, 0.72], 1.0)
@@ -64,15 +64,15 @@ def grid_of(records: Records) -> Grid:
     return grids(records, of, cells_of(records, of))[0]
 
 
-def test_selection_says_which_policies_miss_the_cap_of_their_rule() -> None:
-    chosen = select(told(D1=ONCE), suite(["D1"]))
+def test_selection_marks_policies_that_exceed_the_cap_of_their_rule() -> None:
+    chosen = select(capped_records(D1=ONCE), suite(["D1"]))
     over = chosen.loc[chosen["method"] == "capped", ["seed", "over_budget"]]
     assert dict(over.itertuples(index=False)) == {0: False, 1: True, 2: False}
     assert chosen["over_budget"].dtype == bool
     assert not chosen.loc[chosen["method"] != "capped", "over_budget"].any()
 
 
-def test_a_policy_within_the_cap_is_taken_wherever_there_is_one() -> None:
+def test_a_policy_within_the_cap_is_selected_if_there_is_one() -> None:
     def family(seed: int, values: list[float]) -> dict[str, Any]:
         record = record_of("D1", "capped", seed, {"accuracy": 0.5, "cost": 1.0, "accuracy-under@2": 0.0})
         policies = record["policies"]
@@ -88,7 +88,7 @@ def test_a_policy_within_the_cap_is_taken_wherever_there_is_one() -> None:
 
 @pytest.mark.parametrize("said", [OVER, ONCE])
 def test_a_row_over_budget_takes_no_part_in_marks_and_dominance(said: list[float]) -> None:
-    within, over = grid_of(told(D1=WITHIN)), grid_of(told(D1=said))
+    within, over = grid_of(capped_records(D1=WITHIN)), grid_of(capped_records(D1=said))
     assert within.marks["accuracy"]["capped"] == "best"
     assert "plain" in within.dominated
     assert "capped" in within.dominated["plain"]
@@ -105,7 +105,7 @@ def test_a_row_over_budget_takes_no_part_in_marks_and_dominance(said: list[float
 def test_no_ranks_and_no_mean_over_data_sets_for_a_method_that_is_over_budget_on_one() -> None:
     both = ["D1", "D2"]
     for said, ranked in ((WITHIN, True), (ONCE, False)):
-        records, of = told(D1=WITHIN, D2=said), suite(both)
+        records, of = capped_records(D1=WITHIN, D2=said), suite(both)
         cells = cells_of(records, of)
         found = overall(grids(records, of, cells), of, cells)
         assert found is not None
@@ -118,7 +118,7 @@ def test_no_claim_rests_on_a_row_over_budget() -> None:
     of = suite(["D1"], CLAIM)
     verdicts = {}
     for name, said in (("within", WITHIN), ("over", OVER)):
-        records = told(D1=said)
+        records = capped_records(D1=said)
         verdicts[name] = check_claims(of, records, cells_of(records, of))[0]
     assert verdicts["within"].verdict == "holds"
     assert verdicts["over"].verdict == "cannot be told"
@@ -126,12 +126,12 @@ def test_no_claim_rests_on_a_row_over_budget() -> None:
 
 
 def test_the_page_says_over_budget_and_prints_nothing_bold_there() -> None:
-    page = render_page(Analysed(suite(["D1"]), told(D1=ONCE)))
+    page = render_page(Analysed(suite(["D1"]), capped_records(D1=ONCE)))
     row = next(line for line in page.splitlines() if line.startswith("| capped"))
     assert "*over budget* on 1 of 3 seeds" in row
     assert "**" not in row
     assert "≈" not in row
-    assert "*over budget*" not in render_page(Analysed(suite(["D1"]), told(D1=WITHIN)))
+    assert "*over budget*" not in render_page(Analysed(suite(["D1"]), capped_records(D1=WITHIN)))
 
 
 def test_a_run_in_which_nothing_is_cheap_enough_says_so(bench: Bench) -> None:

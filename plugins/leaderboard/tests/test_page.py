@@ -1,4 +1,4 @@
-"""Pages: what they say of holes, ties and dominance; the same bytes whatever the order of the records."""
+"""Pages: missing results, ties and dominance; the same bytes whatever the order of the records."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def row(text: str, method: str) -> list[str]:
     return next(cells for cells in rows if cells[0] == method)
 
 
-def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
+def test_the_best_is_bold_and_means_that_are_not_distinguishable_are_marked() -> None:
     suite, records = made()
     cost = tables(suite, records)[0].marks["cost"]
     assert cost == {"good": "best", "odd": "near"}  # expensive differs by half in every seed
@@ -91,7 +91,7 @@ def test_the_best_is_bold_and_what_cannot_be_told_from_it_is_marked() -> None:
     assert row(section(page(suite, records), "## D1"), "odd")[3].endswith(" ≈")
 
 
-def test_an_interval_does_not_leave_what_can_be_and_what_is_undefined_is_counted() -> None:
+def test_an_interval_stays_in_range_and_undefined_values_are_counted() -> None:
     values: Values = {
         ("D1", "skewed"): {
             "coverage": [0.0, *[0.5] * (SEEDS - 1)],
@@ -109,7 +109,7 @@ def test_an_interval_does_not_leave_what_can_be_and_what_is_undefined_is_counted
     assert "94.0 [38.6, 99.7] (undefined on 1)" in cells[2]
 
 
-def test_who_dominates_is_named() -> None:
+def test_dominating_methods_are_named() -> None:
     suite, records = made()
     assert tables(suite, records)[0].dominated == {"expensive": ["good"], "odd": ["good"]}
     assert row(section(page(suite, records), "## D1"), "expensive")[-1] == "good"
@@ -130,7 +130,7 @@ ROWS = st.lists(st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, m
 
 @settings(deadline=None, max_examples=60)
 @given(ROWS, st.sampled_from(["random", "given"]))
-def test_what_cannot_be_told_from_the_best_has_an_interval_that_meets_its(
+def test_a_row_marked_near_has_an_interval_that_meets_the_best_rows(
     numbers_by_seed: list[list[float]], split: str
 ) -> None:
     """≈ is what the paired test with the intervals' variance does not reject, unless it is beyond both margins."""
@@ -183,7 +183,7 @@ def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:
     assert "odd" not in tables(suite, records)[1].compared
 
 
-def test_data_that_cannot_be_had_is_left_out_by_name_and_the_rest_is_averaged_and_ranked() -> None:
+def test_unavailable_data_is_left_out_by_name_and_the_rest_is_averaged_and_ranked() -> None:
     suite = suite_of(["D1", "D2", "D3"], METHODS, SEEDS)
     found = overall(tables(suite, records_of(VALUES)), suite, Cells(select(records_of(VALUES), suite)))
     assert found is not None
@@ -193,7 +193,7 @@ def test_data_that_cannot_be_had_is_left_out_by_name_and_the_rest_is_averaged_an
     assert "Without a record, so not here: D3" in page(suite, records_of(VALUES))
 
 
-def test_a_data_set_with_holes_is_left_out_where_two_are_complete() -> None:
+def test_an_incomplete_data_set_is_left_out_if_two_are_complete() -> None:
     suite = suite_of(["D1", "D2", "D3"], METHODS, SEEDS)
     values = {**VALUES, ("D3", "good"): numbers(5.0), ("D3", "odd"): numbers(6.0)}
     records = records_of(values)
@@ -209,7 +209,7 @@ def test_with_few_data_sets_the_page_says_that_power_is_low() -> None:
     assert "p-values of Wilcoxon" not in text
 
 
-def test_with_enough_data_sets_pairs_are_tested_and_nothing_is_excused() -> None:
+def test_with_enough_data_sets_pairs_are_tested_without_a_warning_on_power() -> None:
     values = {(f"D{i:02}", m): told for i in range(12) for (d, m), told in VALUES.items() if d == "D1"}
     text = page(*made(values))
     assert "Power is low" not in text
@@ -343,7 +343,7 @@ def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committed(bench: Bench) -> None:
+def test_an_unavailable_data_set_is_not_needed_if_its_trials_are_committed(bench: Bench) -> None:
     lent = SMALL.replace('use = "blobs"', 'use = "lent"\nname = "X"')
     suite = bench.suite(lent)
     bench("run", suite)
@@ -355,7 +355,7 @@ def test_a_data_set_that_cannot_be_had_is_not_missed_when_its_trials_are_committ
 
 
 @pytest.mark.slow
-def test_check_names_what_is_not_what_the_records_give(bench: Bench) -> None:
+def test_check_names_the_files_that_differ_from_what_the_records_give(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     assert "there is no committed export" in bench("leaderboard", suite, "--check", expect=1).stderr
     bench("run", suite)

@@ -1,4 +1,4 @@
-"""A published page never loses a record unless that is asked for, and never shows one under another definition."""
+"""A published page loses a record only on request, and never shows one under another definition."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from support.synthetic import labelled, record_of, suite_of
 from bench_core.contract.errors import RequestError
 from bench_core.run.plan import Plan
 
-# The records here are made in this process, which takes no time to start.
+# The records here are made in this process: no other one has to start.
 check, publish = partial(_check, private=True), partial(_publish, private=True)
 
 SUITE = """
@@ -187,7 +187,7 @@ def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_
     assert "4 records of this page" in page
     assert "steep: 4 (" in page
     assert any("not what the suite asks for" in line for line in check(published.session(changed)))
-    with pytest.raises(RequestError, match="data set 'A' is defined otherwise"):
+    with pytest.raises(RequestError, match="the definition of data set 'A' has changed"):
         publish_again(published.session(SUITE.replace("seed = 3", "seed = 4")))
     publish_again(published.session(SUITE))
     assert "being recomputed" not in (published.folder / "out" / "s.md").read_text(encoding="utf-8")
@@ -267,7 +267,7 @@ def test_files_that_bench_did_not_write_are_refused_by_name_and_nothing_is_writt
     path = out / taken
     path.parent.mkdir(parents=True)
     path.write_text("# Leaderboard\n\nYears of work.\n")
-    ours = taken == "CHANGELOG/records.txt"  # a name that no page has is in nobody's way
+    ours = taken == "CHANGELOG/records.txt"  # a name that no page has is no conflict
     said = bench("run", suite, "--out", "mine", expect=0 if ours else 2).stderr
     assert ours or f"mine/{taken}: written by something else than bench" in said
     assert path.read_text() == "# Leaderboard\n\nYears of work.\n"
@@ -301,7 +301,7 @@ def test_a_replacement_that_fails_does_not_replace(published: Place) -> None:
     assert "its trial failed when it was run again" in report.refused
 
 
-def test_records_of_data_that_cannot_be_had_are_shown_while_it_is_defined_as_it_was(
+def test_records_of_unavailable_data_are_shown_while_its_definition_is_unchanged(
     published: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = published.published()
@@ -314,7 +314,7 @@ def test_records_of_data_that_cannot_be_had_are_shown_while_it_is_defined_as_it_
 
 
 @pytest.mark.parametrize("gone", ["", "1"])
-def test_records_of_data_that_is_defined_otherwise_are_not_shown(
+def test_records_of_data_whose_definition_changed_are_not_shown(
     published: Place, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
     monkeypatch.setenv("TINY_GONE", gone)
@@ -349,7 +349,7 @@ def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place
     assert bench.page() != page
 
 
-def test_a_figure_that_is_no_longer_drawn_is_taken_away_and_nothing_else(bench: Bench, original: Place) -> None:
+def test_a_figure_that_is_no_longer_drawn_is_removed_and_nothing_else(bench: Bench, original: Place) -> None:
     shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
     folder = bench.folder / "leaderboard" / "s"
     bench("leaderboard", bench.suite(SUITE))
@@ -365,13 +365,13 @@ def test_a_figure_that_is_no_longer_drawn_is_taken_away_and_nothing_else(bench: 
 
 
 SETS, METHODS, SEEDS = ("D1", "D2"), ("m1", "m2"), (0, 1)
-told_records = st.dictionaries(
+DRAWN_RECORDS = st.dictionaries(
     st.tuples(st.sampled_from(SETS), st.sampled_from(METHODS), st.sampled_from(SEEDS)),
     st.tuples(st.sampled_from([1, 2]), st.booleans()),
 )
 
 
-def told(chosen: dict[tuple[str, str, int], tuple[int, bool]]) -> Records:
+def drawn_records(chosen: dict[tuple[str, str, int], tuple[int, bool]]) -> Records:
     return tabulate(
         labelled(
             record_of(dataset, method, seed, {"cost": 1.0} if worked else None, version=version)
@@ -380,12 +380,12 @@ def told(chosen: dict[tuple[str, str, int], tuple[int, bool]]) -> Records:
     )
 
 
-TOLD = suite_of(SETS, METHODS, seeds=2)
+SUITE_OF_SETS = suite_of(SETS, METHODS, seeds=2)
 
 
 @settings(deadline=None)
-@given(told_records, told_records, st.sets(st.sampled_from([*SETS, *METHODS])))
-def test_what_is_neither_lost_nor_let_go_is_rendered_or_replaced(
+@given(DRAWN_RECORDS, DRAWN_RECORDS, st.sets(st.sampled_from([*SETS, *METHODS])))
+def test_losses_are_the_records_that_are_neither_kept_nor_dropped(
     before: dict[tuple[str, str, int], tuple[int, bool]],
     now: dict[tuple[str, str, int], tuple[int, bool]],
     drop: set[str],
@@ -395,7 +395,7 @@ def test_what_is_neither_lost_nor_let_go_is_rendered_or_replaced(
         there = now.get(place)
         kept = there is not None and (there[1] or not worked)
         lost += not kept and not drop & set(place[:2])
-    found = find_losses(TOLD, Plan(), told(before), told(now), drop)
+    found = find_losses(SUITE_OF_SETS, Plan(), drawn_records(before), drawn_records(now), drop)
     assert sum(loss.count for loss in found) == lost
 
 
@@ -452,7 +452,7 @@ def test_a_suite_without_usable_data_is_refused_with_the_reason(bench: Bench) ->
     assert "gone.csv" in line
 
 
-def test_a_pipe_in_the_place_of_what_was_remembered_is_not_waited_for(place: Place) -> None:
+def test_a_pipe_in_place_of_the_remembered_state_is_not_read(place: Place) -> None:
     place.run(SUITE)
     (remembered,) = (place.folder / "store").glob("page-*.json")
     remembered.unlink()

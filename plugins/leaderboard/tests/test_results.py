@@ -41,7 +41,7 @@ def test_a_large_suite_shows_its_first_rows_and_says_how_many_there_are(tmp_path
     assert table[1][-1][0] == "… 3 more"
 
 
-def test_what_another_plugin_makes_of_a_run_stands_beside_the_table(tmp_path: Path) -> None:
+def test_the_output_of_another_plugin_stands_beside_the_table(tmp_path: Path) -> None:
     said = hookimpl(specname="bench_run_finished")(lambda run: Written("and told", (["only"], [["one"]])))
     mine = type("Mine", (), {"BENCH_CONTRACT_VERSION": 1, "bench_run_finished": staticmethod(said)})()
     registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("mine", mine)], entry_points=False)

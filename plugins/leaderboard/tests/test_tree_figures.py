@@ -81,12 +81,12 @@ def test_a_tree_is_read_with_its_depths_and_what_is_new_at_each_node() -> None:
         [QUADRANTS[0], QUADRANTS[3]],
     ],
 )
-def test_what_is_not_a_tree_is_no_tree(said: Any) -> None:
+def test_an_invalid_tree_is_not_read(said: Any) -> None:
     assert Tree.read(said, 6) is None
 
 
 @given(st.lists(st.integers(0, 2**20), max_size=40))
-def test_boxes_of_any_tree_stand_apart_and_parents_amid_their_children(leaves: list[int]) -> None:
+def test_boxes_do_not_overlap_and_parents_are_between_their_children(leaves: list[int]) -> None:
     names = {1} | {leaf >> shift for leaf in leaves for shift in range(leaf.bit_length())}
     tree = Tree.read([{"name": name, "features": [0]} for name in sorted(names)], 1)
     assert tree is not None

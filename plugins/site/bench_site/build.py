@@ -104,7 +104,7 @@ def _write(folder: Path, files: dict[str, str | Path]) -> None:
 
 def _unused(built: Path) -> list[Path]:
     """Return files of the theme that no page needs: for other languages, for debugging, and what needs a server."""
-    search = built / "search" / "search_index.json"  # pages read the same as a script
+    search = built / "search" / "search_index.json"  # pages read a copy in a script
     languages = built / "assets" / "javascripts" / "lunr"
     return [
         built / "404.html",  # its addresses are absolute

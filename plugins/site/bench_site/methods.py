@@ -1,4 +1,4 @@
-"""What the site says of a method: where it is good and where not, by the kind of data, and how fast it is."""
+"""What the site says about a method: on which kinds of data it is good, and how fast it is."""
 
 from __future__ import annotations
 

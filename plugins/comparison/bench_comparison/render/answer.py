@@ -1,7 +1,7 @@
-"""What came out of a comparison, in sentences and tables: a function of ``comparison.json`` alone.
+"""The results of a comparison, in sentences and tables: a function of ``comparison.json`` alone.
 
-How sure a sentence is goes by one rule. It says that a method *is* best when it is first in 95 % of the resamples of
-the data sets, *probably* in 80 %; else, or with fewer than five data sets, that it cannot be told, and who may be.
+One rule decides how sure a sentence is. A method *is* best if it is first in 95 % of the resamples of the data sets,
+and *probably* best in 80 %. Otherwise, or with fewer than five data sets, it cannot be told; candidates are named.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ SURE_READ = (
 
 TABLE_READ = (
     "Each cell: mean rank (1 is best) · mean share of the full model's quality, over the data sets that the ranked "
-    "methods share, each with its 95 % interval over resamples of the data sets. The full model is, split by split, "
-    "the method that is best at the whole price on validation. **Bold**: the best mean rank."
+    "methods share, each with its 95 % interval over resamples of the data sets. The full model of a split is the "
+    "method that is best on validation when everything may be bought. **Bold**: the best mean rank."
 )
 
 _NO_BETTER = {"over_fallback": "†", "over_fixed": "‡"}
@@ -117,7 +117,7 @@ def spread(interval: Sequence[float | None], percent: bool = False) -> str:
 
 def flags_read(comparison: Mapping[str, Any]) -> str:
     """What the marks of a table mean."""
-    fallback = text(comparison["fallback"]) or "the method that answers without looking"
+    fallback = text(comparison["fallback"]) or "the method that buys nothing"
     fixed = text(" or ".join(comparison["static"]))
     return (
         f"† on average no better than {fallback}, which costs nothing. ‡ on average no better than the best fixed "
@@ -157,7 +157,7 @@ def comparison_table(population: Mapping[str, Any], methods: Sequence[str], area
 
 
 def in_order(population: Mapping[str, Any], methods: Sequence[str]) -> list[str]:
-    """Methods by their mean rank at the second budget that the comparison has, or the first; unranked ones last."""
+    """Methods by their mean rank at the second budget, or at the only one; unranked ones last."""
     measures = [measure for measure in population["measures"] if measure["budget"] is not None]
     at = [measures[min(1, len(measures) - 1)], *measures[::-1]]
     ranks = [{row["method"]: i for i, row in enumerate(measure["ranked"])} for measure in at]
@@ -165,7 +165,7 @@ def in_order(population: Mapping[str, Any], methods: Sequence[str]) -> list[str]
 
 
 def command(comparison: Mapping[str, Any], method: str) -> str:
-    """The command that trains a method on a table of one's own."""
+    """The command that trains a method on your own table."""
     settings = comparison["methods"][method]
     words = ["bench", "fit", "table.csv", "--target", "COLUMN", "--prices", "prices.toml", "--method", settings["use"]]
     if settings["parameters"]:

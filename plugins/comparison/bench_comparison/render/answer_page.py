@@ -18,7 +18,7 @@ __all__ = ["chance", "quick_and_simple", "range_of", "render_answer", "said"]
 JsonObject = Mapping[str, Any]
 
 _SHOWN = 12
-"""Names in a cell of a table."""
+"""The most names that a cell of a table shows."""
 
 
 def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
@@ -45,7 +45,7 @@ def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
 
 
 def said(findings: Sequence[JsonObject]) -> list[dict[str, str]]:
-    """Findings with their probabilities in words."""
+    """Findings, with their probabilities as text."""
     return [
         {"text": text(one["text"]), "chance": chance(one["probability"]), "table": one["table"]} for one in findings
     ]
@@ -108,7 +108,7 @@ def _recommended(step: JsonObject) -> list[str]:
 
 
 def quick_and_simple(best: JsonObject) -> str:
-    """The fastest and the simplest of the recommended method and those that are practically equal; empty for one.
+    """The fastest and the simplest of the recommended and the practically equal methods; empty where none is equal.
 
     Args:
         best: what is recommended at a budget.

@@ -1,4 +1,4 @@
-"""Everything of a comparison, beside a suite's export: ``budgets.md``, ``budgets.csv`` and ``wins.csv``."""
+"""The files of a comparison beside a suite's export: ``budgets.md``, ``budgets.csv`` and ``wins.csv``."""
 
 from __future__ import annotations
 
@@ -41,16 +41,17 @@ def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
     lines = [
         f"# At every budget: {text(title)}",
         "",
-        "A budget is a share of what all features cost. A method's answer is the policy with the best validation score "
-        "of those that keep it on validation, read on the test part. Ranks are taken split by split, averaged over a "
-        "data set's splits and draws of prices, then over data sets. Nothing is imputed: a method is ranked on the "
-        "data sets that all ranked methods share, at least half of them; for the others the commonest reason is "
-        f"given, and on how many data sets. {TABLE_READ}",
+        "A budget is a share of what all features cost. A method answers with the policy that has the best validation "
+        "score among those whose validation cost is within the budget; its numbers are those of the test part. Ranks "
+        "are taken split by split, averaged over a data set's splits and draws of prices, then over data sets. Nothing "
+        "is imputed: methods are ranked on the data sets that all ranked methods share, at least half of all. The cell "
+        "of a method that is not ranked gives the most frequent reason, and the number of data sets with this reason. "
+        f"{TABLE_READ}",
         "",
-        f"{flags_read(comparison)} Both are over all data sets that the method answers. {SURE_READ} A row is "
+        f"{flags_read(comparison)} Both marks are about all data sets that the method answers. {SURE_READ} A row is "
         "*over budget* where its mean test cost over the splits exceeds the budget by more than "
-        f"{100 * comparison['tolerance']:g} % of it. *All budgets*: by the area below the curve of test quality over "
-        "budgets, in steps; where nothing can be afforded the worst quality counts.",
+        f"{100 * comparison['tolerance']:g} % of it. *All budgets*: by the area below the step curve of test quality "
+        "over budgets; where no policy fits, the worst quality counts.",
         "",
         f"[Results](../{suite.name}.md) · [a row for every data set](budgets.csv) · [pairs](wins.csv) · "
         "[all suites](../README.md)",
@@ -80,7 +81,7 @@ def _population(population: Mapping[str, Any], methods: Sequence[str]) -> list[s
         leader = ["*the leader*", *(text(name) if name else "–" for name in leaders)]
         body = [[text(m), *(_rate(measure, m) for measure in population["measures"])] for m in order]
         lines += [
-            "On which share of the splits a method is better than the leader (a tie counts half), averaged over data "
+            "The share of splits on which a method is better than the leader (a tie counts half), averaged over data "
             "sets:",
             "",
             table(head, [leader, *body]),

@@ -26,7 +26,7 @@ def _means(suite: Suite, overall: Overall) -> list[str]:
     ]
     if len(overall.datasets) >= WILCOXON_NEEDS:
         notes.append(
-            "≈ asks another question than ±, whether the rows would differ on other data sets: it is Wilcoxon's "
+            "≈ asks another question than ±: whether the rows would differ on other data sets. It is Wilcoxon's "
             "signed-rank test over the data sets' means, corrected by Holm."
         )
     if "cost" in overall.left_out or ("cost-share" in overall.metrics and "cost" in suite.metrics):

@@ -97,12 +97,12 @@ def spaced(values: Sequence[float], least: float, floor: float) -> list[float]:
     """Places near the values, in their order, no two closer than ``least``, none below ``floor``.
 
     Args:
-        values: where labels would stand.
-        least: distance.
-        floor: of the lowest label.
+        values: the places that labels should have.
+        least: least distance of two labels.
+        floor: least place of a label.
     """
     order = sorted(range(len(values)), key=lambda i: values[i])
-    groups: list[tuple[list[int], float]] = []  # members from below, and the middle of their places
+    groups: list[tuple[list[int], float]] = []  # members, the lowest first, and the middle of their places
     for i in order:
         members, middle = [i], max(values[i], floor)
         while groups and middle - (len(members) - 1) * least / 2 < groups[-1][1] + (len(groups[-1][0]) + 1) * least / 2:

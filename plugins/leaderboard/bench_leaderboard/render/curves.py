@@ -1,4 +1,4 @@
-"""The page's figures: what is drawn, its numbers as tables, and the links to it."""
+"""The page's figures: links to them, and the numbers of curves as tables."""
 
 from __future__ import annotations
 

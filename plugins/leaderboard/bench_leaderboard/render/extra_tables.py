@@ -33,7 +33,7 @@ def extra_sections(suite: Suite, records: Records) -> list[str]:
 def _entered(
     suite: Suite, records: Records, methods: list[str]
 ) -> Iterator[tuple[str, str, str, list[dict[str, Any]]]]:
-    """Data set, its name with its prices, method, and the records' infos by seed; for what the suite enters."""
+    """Data set, its heading, method, and infos by seed; for the methods that the suite runs on each data set."""
     for dataset, costs in suite.grids:
         for method in methods:
             if method in suite.methods_on(dataset):

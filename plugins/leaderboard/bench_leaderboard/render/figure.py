@@ -1,4 +1,4 @@
-"""What a figure of a page is, what a suite may say of it, and which metrics it needs."""
+"""Figures of pages: the keys that all entries of a suite may have, and the metrics that a figure needs."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Figure", "FigureEntry", "needed_metrics", "needed_quantities"]
 
 
 class FigureEntry(BaseModel):
-    """``[[figures]]``: what every kind of figure may say. A kind adds its own keys in a subclass.
+    """``[[figures]]``: the keys of every kind of figure. A kind adds its own in a subclass.
 
     Attributes:
         kind: which kind of figure.
         title: the section's heading; the kind's own when empty.
         note: a sentence below it.
-        methods: what is drawn; all when empty.
-        datasets: where; everywhere when empty.
+        methods: names of the methods that are drawn; all when empty.
+        datasets: names of the data sets that get a figure; all when empty.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -46,7 +46,7 @@ class Figure:
         heading: heading of its own.
         alt: alternative text.
         note: what the suite says about it.
-        draw: gives the SVG.
+        draw: returns the SVG.
         panel: the curves, for a figure of curves.
     """
 
@@ -64,7 +64,7 @@ def needed_metrics(names: Sequence[tuple[str, str]], where: str, metrics: Mappin
     """Metrics by name, from (key of the entry, name); ``right-answers`` is not one.
 
     Raises:
-        RequestError: an unknown metric; ``where``, the key and the nearest name are said.
+        RequestError: an unknown metric; the message has ``where``, the key and the nearest name.
     """
     needed: dict[str, Metric] = {}
     for key, name in names:
@@ -80,7 +80,7 @@ def needed_quantities(names: Sequence[str], where: str, metrics: Mapping[str, Me
     """The metrics that quantities of policies need.
 
     Raises:
-        RequestError: what is no quantity, or an unknown metric; ``where`` is said.
+        RequestError: an invalid quantity or an unknown metric; the message has ``where``.
     """
     needed: dict[str, Metric] = {}
     for name in names:

@@ -1,4 +1,4 @@
-"""What a kind of figure is, and what it builds from: records, the methods' styles, files' names, selected policies."""
+"""The base class of kinds of figures, and what they are built from: records, styles, file names, selected policies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_DATASETS", "FigureBuilder", "FigureKind", "file_slug"]
 
 MOST_DATASETS = 60
-"""A kind is drawn for so many pairs of data set and cost scheme at most, the suite's first."""
+"""The most pairs of data set and cost scheme that an entry is drawn for; they are the first of the suite."""
 
 
 class FigureKind(ABC):
@@ -33,7 +33,7 @@ class FigureKind(ABC):
     Class attributes:
         title: heading of its section, where an entry gives none.
         entry: the keys of its ``[[figures]]`` entries.
-        reads: keys of records that it shows, of ``usage`` and ``evaluations``: they are published only where a figure
+        reads: which of the records' keys ``usage`` and ``evaluations`` it shows; they are published only if a figure
             shows them.
     """
 
@@ -42,16 +42,16 @@ class FigureKind(ABC):
     reads: ClassVar[tuple[str, ...]] = ()
 
     def check(self, suite: Suite, entry: Any, where: str) -> Mapping[str, Metric]:
-        """The metrics that an entry needs in every record, its own keys checked.
+        """Check the kind's own keys of an entry, and return the metrics that the entry needs in every record.
 
         Raises:
-            RequestError: an unknown name; ``where`` and the nearest one are said.
+            RequestError: an unknown name; the message has ``where`` and the nearest name.
         """
         return {}
 
     @abstractmethod
     def build(self, builder: FigureBuilder, entry: Any, stem: str) -> list[Figure]:
-        """The figures of one entry: the numbers are gathered now, the drawing waits. Needs no matplotlib.
+        """The figures of one entry. Numbers are gathered now and drawn later; this needs no matplotlib.
 
         Args:
             builder: the suite, its records, and what several kinds need.
@@ -64,8 +64,8 @@ class FigureBuilder:
     """What figures are built from; what several of them need is computed once.
 
     Attributes:
-        analysed: a suite and its records, with what is computed of them once.
-        suite: what is compared.
+        analysed: a suite and its records, and the tables computed from them once.
+        suite: the suite.
         records: its records.
         styles: method → how it is drawn in every figure.
     """
@@ -109,11 +109,11 @@ class FigureBuilder:
         gather: Callable[[Records, pd.DataFrame], Any],
         draw: Callable[[Any, str], bytes],
     ) -> list[Figure]:
-        """A figure per data set, of what is gathered from each method's selected policies where there is something.
+        """A figure for each data set on which something is gathered from the methods' selected policies.
 
         Args:
-            gather: from records and the selected policies of one method there to numbers, or None.
-            draw: from (method, numbers) pairs and the title to SVG.
+            gather: called with the records and one method's selected policies; returns numbers, or None.
+            draw: called with (method, numbers) pairs and the title; returns the SVG.
         """
         figures = []
         for place in self.places(entry):
@@ -128,7 +128,7 @@ class FigureBuilder:
         return figures
 
     def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
-        """Metrics by name; ``right-answers`` is none."""
+        """Metrics by name; ``right-answers`` is not one."""
         return {name: self.suite.metric(name) for name in names if name != "right-answers"}
 
     @property

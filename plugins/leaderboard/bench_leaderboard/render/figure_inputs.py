@@ -1,6 +1,6 @@
-"""What figures are drawn from, as hashes in ``figures.json``: figures are compared by it, and need no drawing for that.
+"""Hashes of figures' inputs in ``figures.json``: figures are compared by them, without being drawn.
 
-The file has two SHA-256 hashes of every figure: of its inputs (the function that draws it and what that is given,
+The file has two SHA-256 hashes of every figure: of its inputs (the drawing function and its arguments, with
 numbers to six digits, so that they are the same on every machine), and of the SVG that was drawn from them.
 """
 
@@ -29,13 +29,13 @@ _FORMAT = 1
 
 
 def files_with_hashes(figures: Sequence[Figure], folder: Path, *, draw: bool = True) -> dict[Path, bytes]:
-    """Figures, and the hashes of what they are drawn from, as contents of files in a folder.
+    """Figures, and the hashes of their inputs, as contents of files in a folder.
 
     Args:
         figures: of a page.
         folder: the suite's.
-        draw: draw all of them. Else an SVG of the folder is taken as it is where ``figures.json`` there has its hash
-            and that of the figure's inputs; only others are drawn.
+        draw: draw all of them. Otherwise an SVG in the folder is kept if ``figures.json`` there has its hash and the
+            hash of the figure's inputs; only the others are drawn.
     """
     known = {} if draw else _read(folder)
     files: dict[Path, bytes] = {}
@@ -51,7 +51,7 @@ def files_with_hashes(figures: Sequence[Figure], folder: Path, *, draw: bool = T
 
 
 def inputs_of(draw: Callable[[], bytes]) -> str:
-    """Hash of a drawing function with its arguments; empty for one whose arguments have no plain form."""
+    """Hash of a drawing function with its arguments; empty if an argument has no plain form."""
     try:
         return sha256_text(json.dumps(_plain(draw), ensure_ascii=False, separators=(",", ":")))
     except TypeError:
@@ -67,7 +67,7 @@ def _read(folder: Path) -> Mapping[str, Any]:
 
 
 def _as_known(path: Path, known: Any, inputs: str) -> bytes | None:
-    """The SVG on the disk where it is the one that was drawn from these inputs."""
+    """The SVG on the disk, if it was drawn from these inputs."""
     if not inputs or not isinstance(known, dict) or known.get("inputs") != inputs:
         return None
     try:
@@ -78,7 +78,7 @@ def _as_known(path: Path, known: Any, inputs: str) -> bytes | None:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON, equal for equal drawings.
+    """A value as JSON; equal values give equal drawings.
 
     Raises:
         TypeError: it has no such form.

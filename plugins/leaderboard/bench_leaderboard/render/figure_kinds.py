@@ -43,7 +43,7 @@ class CurveEntry(FigureEntry):
         cost: ``cost``, or another metric such as ``mean-base-models``.
         hull: also draws, dashed, the hull of each curve, which is what choosing between two policies at random would
             give. Its corners are chosen on validation.
-        reference: the method that has the full model's quality.
+        reference: the method that is the full model.
     """
 
     quality: str = ""
@@ -153,8 +153,8 @@ class HistoryEntry(FigureEntry):
 
     Attributes:
         series: its name.
-        axis: what a place in it is called.
-        reference: a diagnostic drawn as a level.
+        axis: name of a place in it, such as ``generation``.
+        reference: a diagnostic that is drawn as a horizontal line.
     """
 
     series: str = ""
@@ -205,7 +205,7 @@ class ScatterEntry(FigureEntry):
     Attributes:
         x, y: quantities, ``validation.<metric>``, ``test.<metric>`` or ``history.<series>`` (a number per policy); a
             panel for each pair, called by ``panels``.
-        axes: what both axes are called.
+        axes: names of the two axes.
         scale: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are equal.
         percent: the series are shares, to be shown as percentages.
     """
@@ -259,7 +259,7 @@ class Scatter(FigureKind):
 
     @staticmethod
     def _axis(builder: FigureBuilder, quantity: str, entry: ScatterEntry, which: int) -> Axis:
-        """How an axis is called and scaled: ``Accuracy on validation %``, ``actual cost``."""
+        """The name and scale of an axis: ``Accuracy on validation %``, ``actual cost``."""
         metric = quantity_metric(builder.suite, quantity)
         part, _, rest = quantity.partition(".")
         default = f"{metric.title or metric.name} on {part}" if metric else rest.replace("_", " ")

@@ -1,4 +1,4 @@
-"""The front page of a leaderboard: what plugins' parts say of all suites, and the table of suites."""
+"""The front page of a leaderboard: the parts that plugins add, and the table of suites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
     """The page, in Markdown, ending in a newline.
 
     Args:
-        described: what every export says about itself, from `bench_leaderboard.render.index.read_descriptions`.
+        described: every export's description, from `bench_leaderboard.render.index.read_descriptions`.
         registry: its plugins add their parts.
     """
     parts = front_parts(registry, described)
@@ -44,7 +44,7 @@ def trials_done(description: JsonObject) -> tuple[int, int]:
 
 
 def ended_trials(description: JsonObject) -> Counter[str]:
-    """Why trials will have no result → how many."""
+    """Reason why trials will have no result → number of trials."""
     ended = Counter[str]()
     for row in description["rows"]:
         ended.update(row.get("ended", {}))

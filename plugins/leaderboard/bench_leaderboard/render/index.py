@@ -1,4 +1,4 @@
-"""``suite.json``, what an export says about itself, and what is made of those of all exports: one table of results."""
+"""``suite.json``, the description of an export; and ``results.csv``, the table made from all descriptions."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ RESULTS_HEAD = ("dataset", "costs", "method", "suite", "metric", "mean", "margin
 _FORMAT = 2
 _SHOWN = ("name", "title", "source", "metrics", "rows", "files")
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionError)
-"""What comes of a description that is not one."""
+"""Exceptions that an invalid description raises."""
 
 
 def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
     """The contents of ``suite.json``: the suite's title and source, the means of every row, and what plugins add.
 
     Numbers have six significant digits, so that they are the same on every machine. A row's ``ended``, where
-    there is one, says how many of its seeds will have no result, by why. It begins with a checksum of the rest.
+    there is one, says how many of its seeds will have no result, by reason. It begins with a checksum of the rest.
 
     Args:
-        analysed: what is described.
-        beside: the other files of the suite's folder, by name. Their names are kept, and hashes of parts' data.
+        analysed: the suite and its records.
+        beside: the other files of the suite's folder, by name. Their names are stored, and hashes of parts' data.
     """
     suite, records = analysed.suite, analysed.records
     head = suite.file.suite
@@ -104,7 +104,7 @@ def _digits(value: float) -> float | None:
 
 
 def read_descriptions(out: Path, instead: Mapping[Path, bytes], registry: Registry) -> list[dict[str, Any]]:
-    """What every export below ``out`` says about itself, by name, with the data that plugins' parts keep beside it.
+    """The description of every export below ``out``, by name, with the data that plugins' parts store beside it.
 
     Args:
         instead: files that are about to be written, taken instead of those on the disk, and not checked: they were
@@ -158,7 +158,7 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     """A description whose checksum holds.
 
     Raises:
-        ValueError: it does not, or a key is missing.
+        ValueError: the checksum does not match, or a key is missing.
     """
     description = unseal(data)
     if any(key not in description for key in _SHOWN):
@@ -176,7 +176,7 @@ def _unsealed(data: bytes) -> dict[str, Any]:
 def _damaged(path: Path, error: Exception) -> RequestError:
     suite = path.parent.name
     return RequestError(
-        f"{path} is damaged ({error}). Bring back the file that was committed, or remove {path.with_name(DESCRIPTION)} "
+        f"{path} is damaged ({error}). Restore the committed file, or remove {path.with_name(DESCRIPTION)} "
         f"and render that suite again: bench leaderboard suites/{suite}.toml"
     )
 

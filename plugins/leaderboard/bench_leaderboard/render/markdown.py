@@ -21,7 +21,7 @@ _LINKS = re.compile(r"(?i)\b(www)\.|(?<=[a-z])(:)(?=//)|(?<=[\w.+-])(@)(?=[\w-]+
 def text(value: object) -> str:
     """Any text as one line of inert Markdown: it renders as itself, in a table's cell too.
 
-    White space becomes single spaces; characters that steer instead of being seen (controls, overrides of the
+    White space becomes single spaces; invisible characters that steer the output (controls, overrides of the
     writing direction) are dropped. Nothing in it can start a block, a link, an image, HTML, or a template's command.
     """
     line = " ".join(str(value).split())
@@ -54,8 +54,8 @@ def slug(heading: str) -> str:
 def number(mean: Mean, percent: bool = False) -> str:
     """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits.
 
-    With its interval, ``27.2 [5.8, 127]``, where ± would leave what the quantity can be. On how many further seeds it
-    is undefined is said.
+    With its interval, ``27.2 [5.8, 127]``, where ± would leave the range of the quantity. The number of further seeds
+    on which it is undefined is added.
     """
     if mean.count == 0 or math.isnan(mean.value):
         return f"– (undefined on {mean.undefined})" if mean.undefined else "–"
@@ -83,7 +83,7 @@ def shown(value: float, percent: bool = False) -> str:
 
 
 def plain_number(value: float, digits: int = 4) -> str:
-    """A number with so many significant digits, without an exponent where it can be helped."""
+    """A number with ``digits`` significant digits, if possible without an exponent."""
     if value == 0 or math.isnan(value):
         return "0" if value == 0 else "–"
     if math.isinf(value):
@@ -95,7 +95,7 @@ def plain_number(value: float, digits: int = 4) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns stand to the left.
+    """A Markdown table. Cells are ready Markdown, of one line; the first ``left`` columns are aligned left.
 
     Cells are not padded: a page is half as large, and a change of one cell changes one line.
     """

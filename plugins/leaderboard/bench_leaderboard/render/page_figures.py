@@ -1,4 +1,4 @@
-"""What a suite's page shows as figures.
+"""The figures of a suite's page.
 
 Listing the figures is cheap and needs no matplotlib, so a page links exactly the files that are drawn.
 """
@@ -46,7 +46,7 @@ def figure_entry(registry: Registry, given: Mapping[str, Any] | FigureEntry, whe
     """An entry of ``[[figures]]`` as its kind's own type.
 
     Raises:
-        RequestError: an unknown kind or key, or a wrong value; ``where`` and the nearest name are said.
+        RequestError: an unknown kind or key, or a wrong value; the message has ``where`` and the nearest name.
     """
     if isinstance(given, FigureEntry):
         return given
@@ -54,10 +54,10 @@ def figure_entry(registry: Registry, given: Mapping[str, Any] | FigureEntry, whe
 
 
 def check_figures(suite: Suite, entries: Sequence[Mapping[str, Any] | FigureEntry]) -> dict[str, Metric]:
-    """The metrics that the figures need, every name in them checked.
+    """Check every name in the entries of figures, and return the metrics that they need.
 
     Raises:
-        RequestError: an unknown kind, key, data set, method or metric; file, key and the nearest name are said.
+        RequestError: an unknown kind, key, data set, method or metric; the message has file, key and nearest name.
     """
     needed: dict[str, Metric] = {}
     for i, given in enumerate(entries):
@@ -107,7 +107,7 @@ def _figures(analysed: Analysed) -> list[Figure]:
 
 
 def _apart(figures: list[Figure]) -> list[Figure]:
-    """The figures with names of files that differ, also where file names know no case."""
+    """The figures, with file names that differ even if case does not count."""
     taken: set[str] = set()
     renamed = []
     for figure in figures:

@@ -21,10 +21,10 @@ _CORE = "budgetbench"
 
 
 def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> dict[str, Any]:
-    """What the last section of a page says: a command, facts, plugins, and contents of data sets.
+    """The contents of a page's last section: a command, facts, plugins, and contents of data sets.
 
     Args:
-        suite, records: what the page is of.
+        suite, records: those of the page.
         verified: see `bench_records.verified.read_verified`.
     """
     path = "/".join(Path(suite.path).parts[-2:])  # in the repository

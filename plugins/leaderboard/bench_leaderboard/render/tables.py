@@ -82,7 +82,7 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
 
 
 def _single(grid: Grid) -> int:
-    """The splits that the suite asks for where no method has done more than the first; else 0."""
+    """The number of splits that the suite asks for, if no method has done more than one; else 0."""
     asked = max(row.expected for row in grid.rows)
     return asked if asked > 1 and max(row.done for row in grid.rows) == 1 else 0
 
@@ -97,7 +97,7 @@ def columns_of(suite: Suite, records: Records, grid: Grid) -> list[str]:
 
 
 def _info(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
-    """What one done record of a table says."""
+    """The information of one done record of a table."""
     return records.infos[_done_trial(suite, records, grid)]
 
 
@@ -135,7 +135,7 @@ def _cells(
 
 
 def _selected_by(row: Row) -> str:
-    """The rule, and whether nothing kept its cap."""
+    """The rule of selection, and whether its cap was exceeded."""
     if not row.over_budget:
         return text(row.rule) or "–"
     seeds = "" if row.over_budget == row.done else f" on {row.over_budget} of {row.done} seeds"

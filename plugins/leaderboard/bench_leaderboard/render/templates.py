@@ -1,4 +1,4 @@
-"""Markdown by Jinja2 templates. What is text is passed through `text` or `code` in them; the rest is Markdown."""
+"""Markdown by Jinja2 templates. They pass text through `text` or `code`; the rest is Markdown."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def rendered(name: str, /, package: str = "bench_leaderboard", **values: Any) ->
     Args:
         name: of the template, without ``.md.j2``.
         package: whose ``templates`` folder has it.
-        values: what it is filled with.
+        values: the template's variables.
     """
     return _environment(package).get_template(f"{name}.md.j2").render(values)

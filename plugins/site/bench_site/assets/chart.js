@@ -10,11 +10,11 @@ window.benchChart = (() => {
     if (text) made.textContent = text;
     return made;
   };
-  // The ends of an interval, which is half its width or both ends; none is the value itself.
+  // The ends of an interval, given as half its width or as both ends; without one, the value itself.
   const endsOf = (y, range) => (Array.isArray(range) ? range : [y - (range ?? 0), y + (range ?? 0)]);
   const short = (value) => String(Number(value.toPrecision(3)));
 
-  // Distance of a place to a piece of a line.
+  // Distance from a point to a line segment.
   function between([ax, ay], [bx, by], [x, y]) {
     const [dx, dy] = [bx - ax, by - ay];
     const share = Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
@@ -38,7 +38,7 @@ window.benchChart = (() => {
   }
 
   // spec: x, y (titles), lines [{name, title, page, kind, points [[x, y, range or null]], bold}], first (names), log, step, at,
-  // level, bound (ends of intervals beyond are cut off), groups (methods to add stand under their kinds), unit, ticks, changed.
+  // level, bound (ends of intervals beyond are cut off), groups (methods to add are listed by kind), unit, ticks, changed.
   function chart(place, spec) {
     const state = { log: spec.log ?? false, shown: [...spec.first], pointed: null };
     const bar = element("div", { className: "bench-filters" });
@@ -176,7 +176,7 @@ window.benchChart = (() => {
       root.addEventListener("pointermove", (event) => {
         const frame = root.getBoundingClientRect();
         const [mx, my] = [event.clientX - frame.left, event.clientY - frame.top];
-        // The line that is nearest, also between its dots, and its dot that is nearest to the pointer.
+        // The line nearest to the pointer, also between its dots, and its nearest dot.
         const name = paths.reduce((best, [line, path]) => {
           const distance = Math.min(...path.map((one, at) => between(path[Math.max(at - 1, 0)], one, [mx, my])));
           return distance < best[0] ? [distance, line] : best;

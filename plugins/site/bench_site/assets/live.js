@@ -23,7 +23,7 @@ window.benchLive = (() => {
       mean([...datasets.values()].map((costs) => mean(costs.map((one) => one[what][place]?.[at] ?? NaN))))));
   }
 
-  // Means over families, relative to the methods that every family has, as the comparison takes them (draws.py).
+  // Means over families, relative to the methods that every family has, as the comparison computes them (draws.py).
   function meansOf(data, sets, what, at) {
     const methods = familyValues(sets, "methods", data.methods.length, at);
     const complete = data.methods.map((_, place) => place).filter((place) => methods.every((values) => !Number.isNaN(values[place])));
@@ -67,7 +67,7 @@ window.benchLive = (() => {
     range.addEventListener("input", () => { budget = Number(range.value); refresh(); });
     bar.append(element("label", { className: "bench-budget" }, "Budget ", range, said));
     const figure = element("div", { className: "bench-curve" });
-    figure.setAttribute("aria-label", "Quality by budget, a line a kind of method");
+    figure.setAttribute("aria-label", "Quality by budget, a line for each kind of method");
     const list = element("ol", { className: "bench-best" });
     const note = element("p", { className: "bench-note" });
     const heading = element("p", { className: "bench-best-title" });
@@ -124,10 +124,10 @@ window.benchLive = (() => {
       const share = data.budgets[budget];
       said.textContent = ` ${share} % of the price`;
       heading.textContent = !families ? "No data set is of this kind" : lead ? `Recommended at ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
-      note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: answers without looking; 100: the better of the reference `
-        + "methods with all features (dashed). A kind stands on each data set for the method of it that is best on all others. "
+      note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: the empty policy; 100: the better of the reference `
+        + "methods with all features (dashed). On each data set, a kind is represented by its method that is best on all others. "
         + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
-        + "Left out: what is missing on more than half of these data sets.";
+        + "Left out: methods and kinds that are missing on more than half of these data sets.";
       if (drawn) {
         drawn.update({ lines, at: share });
       } else {

@@ -1,7 +1,7 @@
 // Start the tables, curves and the live picture of a page. Loaded at the end of every page.
 (() => {
   "use strict";
-  const HIGH = 6000; // sections that end below are closed until they are opened, in pixels
+  const HIGH = 6000; // in pixels: sections that end farther down are closed at first
   const root = new URL("../../", document.currentScript.src);
   const article = document.querySelector(".md-content__inner");
 

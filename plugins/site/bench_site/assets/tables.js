@@ -1,11 +1,11 @@
 // Make tables sortable and searchable, and show the first rows of long ones.
 window.benchTables = (() => {
   "use strict";
-  const PAGE = 25; // a longer table shows so many rows until it is opened
-  const SEARCHED = 12; // a table with at least so many rows has a search field and lists to filter by
+  const PAGE = 25; // a longer table shows this many rows at first
+  const SEARCHED = 12; // a table with at least this many rows has a search field and lists to filter by
   const LONG = 40; // the text of a cell with more characters may wrap
-  const FOLDED = 160; // a cell with more characters shows its beginning only, until it is opened
-  const CHOICES = [2, 80]; // a column with so many different texts has a list to filter by
+  const FOLDED = 160; // a cell with more characters shows only its beginning at first
+  const CHOICES = [2, 80]; // a column whose number of different texts is in this range has a list to filter by
 
   const element = (name, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(name), properties);
@@ -26,7 +26,7 @@ window.benchTables = (() => {
     cell.replaceChildren(element("details", { className: "bench-folded" }, summary, text));
   }
 
-  // A table's rows as texts; `row.make` gives the element when it is shown first.
+  // A table's rows as texts; `row.make` creates the element when it is first shown.
   function rowsOf(table) {
     return [...table.tBodies[0].rows].map((tr) => {
       const texts = [...tr.cells].map((cell) => cell.textContent.trim());

@@ -68,7 +68,7 @@ _STYLE: dict[str, Any] = {
     "ytick.labelsize": 8.5,
 }
 _HANDLE, _LETTER = 0.6, 0.068
-"""Inches that a legend's entry takes beside its text, and per letter of it on average."""
+"""Width of a legend's entry in inches: without its text, and for a letter of it on average."""
 _FAMILY = "'DejaVu Sans',Verdana,sans-serif"
 
 
@@ -106,7 +106,7 @@ class Canvas:
 
 @contextmanager
 def canvas(width: float, height: float) -> Iterator[Canvas]:
-    """A figure of so many inches under this project's style; whatever style the process has is left alone."""
+    """A figure of this size in inches, in this project's style; the style of the process does not change."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -126,13 +126,13 @@ def plain_text(value: object) -> str:
 
 
 def shorten(value: object, most: int = 28) -> str:
-    """A text as one line of at most so many characters, the rest as an ellipsis."""
+    """A text as one line of at most ``most`` characters, shortened with an ellipsis."""
     line = plain_text(value)
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def legend(figure: Figure, handles: list[Any], labels: list[str], columns: int) -> None:
-    """A legend below the figure, in so many columns at most as fit its width.
+    """A legend below the figure, in as many columns as fit its width, but at most ``columns``.
 
     Names may begin with an underscore, which matplotlib would leave out.
     """

@@ -99,15 +99,15 @@ class _Shade:
 
 
 def _shown(curve: Curve) -> NDArray[np.int64]:
-    """The steps that are drawn: of those with one mean test cost or a lesser one later on, only the last; not all
-    where there are very many."""
+    """The steps that are drawn: all but those with a later step of at most their mean test cost; fewer where there are
+    very many."""
     later = np.minimum.accumulate(curve.cost[::-1])[::-1]
     last = np.flatnonzero(np.append(curve.cost[:-1] < later[1:], True))
     return last[_thinned(len(last), _MOST_STEPS)]
 
 
 def _draw_band(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], share: bool) -> None:
-    """The 95 % interval of the mean quality at every step, a share's within 0 and 1; a bar for a single one."""
+    """The 95 % interval of the mean quality at every step, cut off at 0 and 1 for a share; a bar for a single step."""
     if not has_band(curve):
         return
     steps = _shown(curve)
@@ -157,12 +157,12 @@ def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], sha
 
 
 def _thinned(count: int, most: int) -> NDArray[np.int64]:
-    """Places of at most so many of ``count`` steps, the first and the last among them."""
+    """Positions of at most ``most`` of ``count`` steps, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
 
 
 def _spread(x: NDArray[np.float64], y: NDArray[np.float64], most: int) -> NDArray[np.int64]:
-    """Places of at most so many points, evenly along the line; always its ends."""
+    """Positions of at most ``most`` points, evenly along the line; its ends are always among them."""
     if len(x) <= 2:
         return np.arange(len(x))
     height = float(np.ptp(y)) or 1.0

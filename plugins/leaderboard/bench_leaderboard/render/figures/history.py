@@ -29,8 +29,8 @@ def history_figure(
         panels: (data set, method) → its series; pairs that are missing stay empty.
         styles: method → how it is drawn.
         title: the figure's heading.
-        axis: what a place of the series is called.
-        reference: what the dashed level is called.
+        axis: name of a place in the series.
+        reference: name of the dashed line.
     """
     datasets = list(dict.fromkeys(dataset for dataset, _ in panels))
     methods = [name for name in styles if any(name == method for _, method in panels)]

@@ -21,7 +21,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis is called, and what its numbers are multiplied by."""
+    """The name of an axis, and the factor of its numbers."""
 
     name: str
     factor: float

@@ -6,6 +6,7 @@ import json
 from types import SimpleNamespace
 
 import pandas as pd
+import pytest
 from bench_analysis.caps import cap_tables
 
 INFO = {"trial": json.dumps({"split": {"kind": "given"}}), "rows": {}}
@@ -22,17 +23,31 @@ ROWS = [
 ]
 
 
-def test_validation_chooses_a_policy_for_each_number():
+def caps_of(info, drawn_from=None):
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(dataset="d", costs="unit", status="ok", point=0)
     frame["name"] = frame["method"] + frame["seed"].astype(str)
-    records = SimpleNamespace(policies=frame, infos=dict.fromkeys(frame["name"], INFO))
+    records = SimpleNamespace(policies=frame, infos=dict.fromkeys(frame["name"], info))
     suite = SimpleNamespace(
         grids=[("d", "unit"), ("free", "unit")], caps_of={"d": (3,), "free": ()}.get,
-        methods_on=lambda dataset: ["asked", "whole", "missing"],
+        methods_on=lambda dataset: ["asked", "whole", "missing"], drawn_from=lambda dataset: drawn_from,
     )  # fmt: skip
     (table,) = cap_tables(records, suite)
+    return table
+
+
+def test_validation_chooses_a_policy_for_each_number():
+    table = caps_of(INFO)
     assert list(table.rows) == ["asked", "whole"]
     at_cap, at_mean = table.rows["asked"]
     assert (at_cap.value, at_cap.count) == ((0.65 + 0.75) / 2, 2)
     assert (at_mean.value, at_mean.count) == ((0.75 + 0.95) / 2, 2)
     assert [mean.count for mean in table.rows["whole"]] == [0, 0]
+
+
+def test_samples_of_a_large_table_overlap_less_than_splits_that_use_it_up():
+    split = {"kind": "random", "train": 100, "validation": 50, "test": 150}
+    info = {"trial": json.dumps({"split": split}), "rows": {"train": 100, "validation": 50, "test": 150}}
+    sampled, used_up = (caps_of(info, rows).rows["asked"][0].margin for rows in (15_150, None))
+    independent = caps_of(info, "independent").rows["asked"][0].margin
+    assert independent < sampled < used_up
+    assert sampled / independent == pytest.approx(((1 / 2 + 150 / 15_000) / (1 / 2)) ** 0.5)

@@ -338,7 +338,7 @@ def test_the_section_says_its_rules_and_its_numbers() -> None:
     suite = with_figures(synthetic_suite(["Heart"], seeds=3), {"kind": "curve", "reference": "Single-Stage"})
     page = curve_section(suite, figures_of(Analysed(suite, synthetic_records(["Heart"], seeds=2))))
     assert "reference point (0, 0, 0)" in page
-    assert "not interpolated" in page
+    assert "Nothing is interpolated" in page
     assert "Full model's quality: that of Single-Stage" in page
     _, _, *rows = [line for line in page.splitlines() if line.startswith("| ")]
     assert len(rows) == len(METHODS)

@@ -320,7 +320,7 @@ def test_records_of_data_whose_definition_changed_are_not_shown(
     monkeypatch.setenv("TINY_GONE", gone)
     edited = SUITE.replace('name = "B"', 'name = "B"\nparameters = { target = "z" }')
     said = refused(published, edited)
-    assert 'the data set was defined otherwise: its target none → "z"' in said
+    assert 'the definition of the data set changed: its target none → "z"' in said
     report = published.run(edited)
     assert report.exit_code == 2
     publish(published.session(edited, "none"), drop=["B"])

@@ -104,8 +104,32 @@ def record_of(
         "features": ["a", "b"],
         "costs": Costs([1.0, 1.0]).as_plain(),
         "rows": {"train": 50, "validation": 25, "test": 25},
-        "policies": {"label": [""], "details": [{}], "budget": [None], "validation": part, "test": part},
+        "policies": policies_of(part),
     }
+
+
+def policies_of(
+    validation: Mapping[str, Sequence[float]],
+    test: Mapping[str, Sequence[float]] | None = None,
+    labels: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """The policies of a record: metric → number of each policy on either part; on both the same without ``test``."""
+    count = len(next(iter(validation.values())))
+    table = {"label": list(labels or [""] * count), "details": [{}] * count, "budget": [None] * count}
+    return {**table, "validation": validation, "test": validation if test is None else test}
+
+
+def family_of(points: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """The policies of a record: (share of the price, accuracy) of each; all features cost 2."""
+    shares, accuracies = [share for share, _ in points], [accuracy for _, accuracy in points]
+    return policies_of(
+        {
+            "cost-share": shares,
+            "cost": [2 * share for share in shares],
+            "accuracy": accuracies,
+            "error": [1 - accuracy for accuracy in accuracies],
+        }
+    )
 
 
 def labelled(records: Iterable[dict[str, Any]]) -> list[tuple[Labels, dict[str, Any]]]:

@@ -10,7 +10,7 @@ from bench_claims.stress import Stress, stress_claims
 from bench_records.committed import Committed
 from bench_records.records import tabulate
 from support.bench import Bench
-from support.synthetic import Values, labelled, record_of, records_of, suite_of
+from support.synthetic import Values, labelled, policies_of, record_of, records_of, suite_of
 
 from bench_core.plugins.manager import load_registry
 from bench_core.run.suite import load_suite
@@ -81,9 +81,7 @@ def test_permuted_validation_values_select_other_policies() -> None:
     for seed in range(3):
         record = record_of("X", "A", seed, {"cost": 1.0, "coverage": 1.0, "conclusive-accuracy": 0.9 + seed / 100})
         both = {"cost": [1.0, 300.0], "coverage": [1.0, 1.0], "conclusive-accuracy": [0.9 + seed / 100, 0.1]}
-        record["policies"] = {
-            "label": ["", ""], "details": [{}, {}], "budget": [None, None], "validation": both, "test": both
-        }  # fmt: skip
+        record["policies"] = policies_of(both)
         records.append(record)
     claim = (
         '[[methods]]\nuse = "slopes"\nname = "A"\nselect = "conclusive-accuracy"\n[[claims]]\ntext = "t"\n'

@@ -23,7 +23,7 @@ from bench_leaderboard.render.index import describe
 from bench_records.records import Labels, Records, tabulate
 from bench_site.links import as_html
 from support.bench import Bench
-from support.synthetic import record_of, suite_of
+from support.synthetic import family_of, record_of, suite_of
 
 from bench_core import RequestError
 from bench_core.run.suite import Suite
@@ -65,15 +65,7 @@ def records(of: Suite, families: Families | Mapping[str, Families], costs: str =
         for method, family in here.items():
             for seed in range(SPLITS):
                 record = record_of(dataset, method, seed, {"accuracy": 0.0}, threshold=None)
-                part = {
-                    "cost-share": [cost for cost, _ in family],
-                    "cost": [cost * 2 for cost, _ in family],
-                    "accuracy": [accuracy + seed / 1000 for _, accuracy in family],
-                    "error": [1 - accuracy - seed / 1000 for _, accuracy in family],
-                }
-                count = len(family)
-                table = {"label": [""] * count, "details": [{}] * count, "budget": [None] * count}
-                record["policies"] = {**table, "validation": part, "test": part}
+                record["policies"] = family_of([(cost, accuracy + seed / 1000) for cost, accuracy in family])
                 pieces.append((Labels(dataset, costs, method, seed, 0), record))
     return tabulate(pieces)
 

@@ -17,7 +17,7 @@ from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Labels, Records, tabulate
-from support.synthetic import record_of, suite_of
+from support.synthetic import family_of, record_of, suite_of
 
 from bench_core.run.suite import Suite
 
@@ -57,15 +57,7 @@ def first_splits(weak: str = "", seeds: int = 1) -> Records:
                 known = None if (dataset, method) in (("D6", "quick"), ("D7", "subset")) else {"accuracy": 0.0}
                 record = record_of(dataset, method, seed, known, threshold=None)
                 if known is not None:
-                    part = {
-                        "cost-share": [cost for cost, _ in family],
-                        "cost": [2 * cost for cost, _ in family],
-                        "accuracy": [accuracy for _, accuracy in family],
-                        "error": [1 - accuracy for _, accuracy in family],
-                    }
-                    count = len(family)
-                    table = {"label": [""] * count, "details": [{}] * count, "budget": [None] * count}
-                    record["policies"] = {**table, "validation": part, "test": part}
+                    record["policies"] = family_of(family)
                 pieces.append((Labels(dataset, "uniform", method, seed, 0), record))
     found = tabulate(pieces)
     inapplicable = found.policies["method"].eq("subset") & found.policies["status"].eq("failed")

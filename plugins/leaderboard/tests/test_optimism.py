@@ -9,7 +9,7 @@ from bench_analysis.analysed import Analysed
 from bench_analysis.optimism import optimism_of
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Records, tabulate
-from support.synthetic import labelled, record_of, suite_of
+from support.synthetic import labelled, policies_of, record_of, suite_of
 
 SUITE = suite_of(["X", "Y"], ["A", "B"], 2, metrics=["accuracy", "cost"], threshold=None)
 
@@ -17,14 +17,9 @@ SUITE = suite_of(["X", "Y"], ["A", "B"], 2, metrics=["accuracy", "cost"], thresh
 def record(dataset: str, method: str, seed: int, policies: list[tuple[float, float]]) -> dict[str, Any]:
     """A record of policies: accuracy on validation, accuracy on test."""
     made = record_of(dataset, method, seed, {"cost": 1.0, "accuracy": 0.0}, threshold=None)
-    count = len(policies)
-    validation, test = ([numbers[part] for numbers in policies] for part in (0, 1))
-    parts = {"validation": {"accuracy": validation}, "test": {"accuracy": test}}
-    cost = {"cost": [1.0] * count}
-    made["policies"] = {
-        "label": [""] * count, "details": [{}] * count, "budget": [None] * count,
-        **{part: {**values, **cost} for part, values in parts.items()},
-    }  # fmt: skip
+    cost = {"cost": [1.0] * len(policies)}
+    validation, test = ({"accuracy": [numbers[part] for numbers in policies], **cost} for part in (0, 1))
+    made["policies"] = policies_of(validation, test)
     return made
 
 

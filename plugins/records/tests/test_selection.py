@@ -10,7 +10,7 @@ from bench_records.records import Labels, Records, tabulate
 from bench_records.selection import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.synthetic import record_of
+from support.synthetic import policies_of, record_of
 
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.metric import Metric
@@ -45,13 +45,10 @@ def families(
         numbers = None if point == failed else {"combined": 0.0}
         record = record_of("D", f"{method}{point}", seed, numbers)
         if point != failed:
-            record["policies"] = {
-                "label": [f"{point}.{policy}" for policy in range(width)],
-                "details": [{}] * width,
-                "budget": [None] * width,
-                "validation": {name: list(map(float, grid[point])) for name, grid in validation.items()},
-                "test": {name: list(map(float, grid[point])) for name, grid in test.items()},
-            }
+            parts = (
+                {name: list(map(float, grid[point])) for name, grid in part.items()} for part in (validation, test)
+            )
+            record["policies"] = policies_of(*parts, labels=[f"{point}.{policy}" for policy in range(width)])
         pieces.append((Labels("D", "uniform", method, seed, point), record))
     return pieces
 

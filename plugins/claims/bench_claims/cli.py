@@ -32,13 +32,13 @@ def claims(session: SuiteSession, stress: bool) -> int:
     --stress exchanges methods, permutes validation values, shifts values and reverses their signs. The exit code is 1
     if a claim's verdict is forced by construction and the claim does not declare it (by_construction).
     """
-    from bench_claims.commands import rows_of_stress, rows_of_verdicts, silent, stressed
+    from bench_claims.commands import rows_of_stress, rows_of_verdicts, stressed, undeclared
 
     if not stress:
         print_table(*rows_of_verdicts(session))
         return 0
     results = stressed(session)
-    quiet = silent(results)
+    quiet = undeclared(results)
     print_table(*rows_of_stress(results))
     decided = sum(result.verdict in ("holds", "contradicted") for result in results)
     forced = sum(result.forced for result in results)

@@ -10,7 +10,7 @@ from bench_claims.page import word_of
 from bench_claims.stress import Stress, stress_claims
 from bench_core.suites import SuiteSession
 
-__all__ = ["rows_of_stress", "rows_of_verdicts", "silent", "stressed"]
+__all__ = ["rows_of_stress", "rows_of_verdicts", "stressed", "undeclared"]
 
 
 def _records(session: SuiteSession) -> Records:
@@ -33,7 +33,7 @@ def stressed(session: SuiteSession) -> list[Stress]:
     return stress_claims(session.suite, _records(session))
 
 
-def silent(results: list[Stress]) -> list[Stress]:
+def undeclared(results: list[Stress]) -> list[Stress]:
     """Claims that are forced and do not declare it."""
     return [result for result in results if result.forced and not result.claim.by_construction]
 

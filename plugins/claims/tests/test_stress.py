@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench_claims.commands import silent
+from bench_claims.commands import undeclared
 from bench_claims.stress import Stress, stress_claims
 from bench_records.committed import Committed
 from bench_records.records import tabulate
@@ -100,7 +100,7 @@ def test_no_published_claim_is_forced_without_declaring_it(name: str) -> None:
     suite = load_suite(HOME / "suites" / f"{name}.toml", load_registry())
     records = Committed(HOME / "leaderboard" / name, suite.needed_metrics()).whole
     assert records is not None
-    assert [one.claim.text for one in silent(stress_claims(suite, records))] == []
+    assert [one.claim.text for one in undeclared(stress_claims(suite, records))] == []
 
 
 def test_the_command_lists_forced_claims_and_fails(bench: Bench) -> None:

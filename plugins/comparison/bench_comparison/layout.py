@@ -19,7 +19,7 @@ class Layout:
         methods: labels.
         places: method → its kind and algorithm.
         algorithms, kinds: units after the methods, in this order; without the empty policy.
-        camps: the units "dynamic" and "fixed", which come last.
+        ways: the units "dynamic" and "fixed", which come last.
         seconds: method → median seconds of its fits; NaN where unknown.
     """
 
@@ -28,7 +28,7 @@ class Layout:
     seconds: Mapping[str, float]
     algorithms: tuple[Unit, ...]
     kinds: tuple[Unit, ...]
-    camps: tuple[Unit, ...]
+    ways: tuple[Unit, ...]
 
     @classmethod
     def of(cls, places: Mapping[str, Place], seconds: Mapping[str, float]) -> Layout:
@@ -42,18 +42,18 @@ class Layout:
         names = dict.fromkeys((places[m].kind, places[m].algorithm) for m in counted)
         algorithms = [unit(n, [(places[m].kind, places[m].algorithm) == (k, n) for m in methods]) for k, n in names]
         kinds = [unit(k.name, [places[m].kind == k.name for m in methods]) for k in KINDS if k.name != EMPTY]
-        camps = [
+        ways = [
             unit("dynamic", [places[m].dynamic for m in methods]),
             unit("fixed", [places[m].kind == FIXED for m in methods]),
         ]
         return cls(
-            methods, places, seconds, tuple(algorithms), tuple(kind for kind in kinds if kind.members), tuple(camps)
+            methods, places, seconds, tuple(algorithms), tuple(kind for kind in kinds if kind.members), tuple(ways)
         )
 
     @property
     def units(self) -> tuple[Unit, ...]:
         """All units after the methods."""
-        return (*self.algorithms, *self.kinds, *self.camps)
+        return (*self.algorithms, *self.kinds, *self.ways)
 
     @property
     def groups(self) -> list[int]:

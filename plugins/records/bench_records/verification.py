@@ -6,9 +6,9 @@ machine, so differences have limits for all records:
 
 - what the method was given (task, features, prices, numbers of rows) must be equal up to `ROUNDING`;
 - for every published policy there must be a recomputed one whose metrics differ by no more than changed decisions on
-  `TURNED` rows, or on the share `TURNED_SHARE` of them if that is more, can explain. A changed row is taken to change
-  the sum over rows by 1 in a metric of classification, or by the metric's value if that is larger; in any other metric
-  by its value.
+  `CHANGED_ROWS` rows, or on the share `CHANGED_SHARE` of them if that is more, can explain. A changed row is taken to
+  change the sum over rows by 1 in a metric of classification, or by the metric's value if that is larger; in any other
+  metric by its value.
 
 A record beyond these limits is *refuted*. A record within them that differs by more than rounding is *undecided*. So
 is one that differs only in the description of a fit (parameters of models, history, bought features), which no ranking
@@ -40,12 +40,14 @@ from bench_records.verified import VERIFIED, read_verified, with_verified
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OUTCOMES", "ROUNDING", "TURNED", "TURNED_SHARE", "Verdict", "Verified", "note", "sample_of", "verify"]
+__all__ = [
+    "CHANGED_ROWS", "CHANGED_SHARE", "OUTCOMES", "ROUNDING", "Verdict", "Verified", "note", "sample_of", "verify",
+]  # fmt: skip
 
 ROUNDING = 1e-6
 """Numbers are equal up to rounding if they differ by at most this share of the larger one, or by `_NOTHING`."""
 _NOTHING = 1e-12
-TURNED, TURNED_SHARE = 2, 0.002
+CHANGED_ROWS, CHANGED_SHARE = 2, 0.002
 """Other kernels may change the decisions on this number of rows, or on this share of them if that is more."""
 OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
 
@@ -192,7 +194,7 @@ def _verdict(
     given = [gap for gap in gaps if gap[0].partition(".")[0] in _GIVEN and gap[1] > ROUNDING]
     if given:
         return Verdict(planned, "refuted", same, _worded(*given[0]))
-    beyond = [gap for old in slots if (gap := _beyond_turned(old, new, after.infos[name]["rows"], metrics)) is not None]
+    beyond = [gap for old in slots if (gap := _beyond_limits(old, new, after.infos[name]["rows"], metrics)) is not None]
     if beyond:
         return Verdict(planned, "refuted", same, max(beyond)[1])
     outcome = "undecided" if largest > ROUNDING else "equal but for rounding"
@@ -223,7 +225,7 @@ def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[st
                 yield from _published_leaves(column, json.loads(a), json.loads(b))
 
 
-def _beyond_turned(
+def _beyond_limits(
     old: pd.DataFrame, new: pd.DataFrame, rows: Mapping[str, int], metrics: Mapping[str, Metric]
 ) -> tuple[float, str] | None:
     """Find the published policy that is farthest from its nearest recomputed one, if that is beyond the limit.
@@ -235,11 +237,11 @@ def _beyond_turned(
         The distance in multiples of the limit, and a description; None if all policies are within the limit.
     """
     columns = [column for column in new.columns if column.partition(".")[2] in metrics and column in old.columns]
-    floors, turned = np.zeros(len(columns)), np.zeros(len(columns))
+    floors, changed = np.zeros(len(columns)), np.zeros(len(columns))
     for place, column in enumerate(columns):
         part, _, name = column.partition(".")
         floors[place] = metrics[name].percent or metrics[name].tasks <= _CLASSES
-        turned[place] = max(TURNED / max(rows[part], 1), TURNED_SHARE)
+        changed[place] = max(CHANGED_ROWS / max(rows[part], 1), CHANGED_SHARE)
     recomputed = new[columns].to_numpy(dtype=float)
     labels = new["label"].to_numpy()
     farthest = (1.0, "")
@@ -247,7 +249,7 @@ def _beyond_turned(
         others = recomputed[labels == label] if label in labels else recomputed
         size = np.fmax(np.fmax(np.abs(numbers), np.abs(others)), floors)
         with np.errstate(invalid="ignore"):
-            gaps = np.abs(numbers - others) / (turned * size + _NOTHING)
+            gaps = np.abs(numbers - others) / (changed * size + _NOTHING)
         gaps[(numbers == others) | (np.isnan(numbers) & np.isnan(others))] = 0.0
         gaps[np.isnan(gaps)] = math.inf
         worst = gaps.max(axis=1, initial=0.0)

@@ -16,7 +16,7 @@ from bench_records.committed import records_of
 from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
 from bench_records.records import Records
-from bench_records.verification import Verified, _beyond_turned, sample_of, verify
+from bench_records.verification import Verified, _beyond_limits, sample_of, verify
 from support import tiny_plugin
 from support.bench import Bench
 from support.publishing import PUBLISHING
@@ -164,7 +164,7 @@ def test_the_limit_is_two_rows_or_a_five_hundredth_of_them() -> None:
     def judged(metric: str, gap: float, rows: int) -> bool:
         metrics = load_registry().metrics
         frames = [pd.DataFrame({"label": ["p"], f"test.{metric}": [0.5 + shift]}) for shift in (0.0, gap)]
-        return _beyond_turned(*frames, {"test": rows}, {metric: metrics[metric]}) is None
+        return _beyond_limits(*frames, {"test": rows}, {metric: metrics[metric]}) is None
 
     assert judged("accuracy", 1.9 / 50, 50)
     assert not judged("accuracy", 2.1 / 50, 50)

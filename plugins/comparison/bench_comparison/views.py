@@ -25,6 +25,9 @@ JsonObject = Mapping[str, Any]
 
 TITLES: dict[str, str] = {"all": "all prices"} | {str(kind): title for kind, title in PRICES.items()}
 _PAIR_DIGITS = 2
+RECOMMENDED_ON = 0.75
+"""A recommended algorithm was run on at least this share of the data sets. The means of others rest more on the
+assumption that the data sets they lack are like the ones they have; mostly they lack the large ones, being slow."""
 LEVELS = (0.5, 0.75, 0.9, 1.0)
 """The probabilities that the recommended method reaches these qualities are given."""
 
@@ -163,7 +166,7 @@ def _step(
     rows["methods"] = _methods(layout, quality, families_of, beside, families, rows["algorithms"])
     rows["algorithms"].sort(key=lambda row: (row["loss"][0], algorithms.index(row["name"])))
     columns = {row["name"]: m + algorithms.index(row["name"]) for row in rows["algorithms"]}
-    recommended = _recommended(layout, rows["algorithms"], points, columns) if families >= FEW else None
+    recommended = _recommended(layout, rows["algorithms"], points, columns, families) if families >= FEW else None
     if recommended is not None:
         drawn = quality[1:, columns[recommended["algorithm"]]]
         recommended["reaches"] = {f"{level:g}": plain(float((drawn >= level).mean())) for level in LEVELS}
@@ -223,10 +226,13 @@ def _methods(
 
 
 def _recommended(
-    layout: Layout, rows: Sequence[dict[str, Any]], points: Numbers, columns: Mapping[str, int]
+    layout: Layout, rows: Sequence[dict[str, Any]], points: Numbers, columns: Mapping[str, int], families: int
 ) -> dict[str, Any]:
-    """The algorithm of the least expected loss; adds each row's probabilities against it, and its group."""
-    first = rows[0]
+    """The algorithm of the least expected loss among those run on `RECOMMENDED_ON` of the data sets, or among all.
+
+    Adds each row's probabilities against it, and its group.
+    """
+    first = next((row for row in rows if row["families"] >= RECOMMENDED_ON * families), rows[0])
     for row in rows:
         difference = points[1:, columns[row["name"]]] - points[1:, columns[first["name"]]]
         better, equal, worse = outcomes(difference)
@@ -238,7 +244,7 @@ def _recommended(
     simplest = min(
         (first, *equal_rows), key=lambda row: (SIMPLEST.index(row["kind"]), _or_most(layout.seconds[row["method"]]))
     )
-    others = [points[1:, columns[row["name"]]] for row in rows[1:]]
+    others = [points[1:, columns[row["name"]]] for row in rows if row is not first]
     behind = np.max(others, axis=0) - points[1:, columns[first["name"]]] if others else np.zeros(len(points) - 1)
     return {
         "algorithm": first["name"],

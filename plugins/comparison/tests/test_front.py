@@ -70,6 +70,20 @@ def records(of: Suite, families: Families | Mapping[str, Families], costs: str =
     return tabulate(pieces)
 
 
+def test_a_method_that_lacks_a_third_of_the_data_sets_is_not_recommended() -> None:
+    ordinary = {"majority": [(0.0, 0.5)], "subset": [(0.1, 0.7), (1.0, 0.8)], "slow": [(1.0, 0.9)]}
+    of = suite()
+    for lacking, recommended in ((2, "subset"), (1, "quick")):
+        better = {**ordinary, "quick": [(0.05, 0.85), (1.0, 0.88)]}
+        told = {name: ordinary if place < lacking else better for place, name in enumerate(SIX)}
+        answer = answer_once(Analysed(of, records(of, told)))
+        assert answer is not None
+        step = answer["views"][0]["steps"][0]
+        assert step["budget"] == 0.1
+        assert step["recommended"]["algorithm"] == recommended
+        assert {row["name"]: row["families"] for row in step["algorithms"]}["quick"] == 6 - lacking
+
+
 def front(of: Suite, found: Records) -> str:
     entry = comparison_of(of)
     assert entry is not None

@@ -130,12 +130,10 @@ def _order(view: JsonObject) -> list[str]:
 def _rows(view: JsonObject, what: str, names: Sequence[str]) -> list[list[str]]:
     rows = []
     for name in names:
-        cells = []
-        for step in view["steps"]:
-            row = next((row for row in step[what] if row["name"] == name), None)
-            cells.append("–" if row is None else _cell(row))
-        if any(cell != "–" for cell in cells):
-            rows.append([text(name), *cells])
+        found = [next((row for row in step[what] if row["name"] == name), None) for step in view["steps"]]
+        sets = [str(max(row["families"] for row in found if row))] if what == "algorithms" and any(found) else []
+        if any(found):
+            rows.append([text(name), *sets, *("–" if row is None else _cell(row) for row in found)])
     return rows
 
 

@@ -366,7 +366,7 @@ def test_an_export_is_read_whatever_the_order_of_its_rows_and_columns(tmp_path: 
 def test_records_of_a_method_in_two_files_are_refused(tmp_path: Path) -> None:
     exported(tmp_path)
     shutil.copy(tmp_path / RECORDS / "good.parquet", tmp_path / RECORDS / "other.parquet")
-    with pytest.raises(RequestError, match=r"other.parquet is damaged: the records of good are in good.parquet, too"):
+    with pytest.raises(RequestError, match=r"other.parquet is damaged: good.parquet also has records of good"):
         read_export(tmp_path)
 
 

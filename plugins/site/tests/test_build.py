@@ -59,7 +59,8 @@ def test_each_data_set_of_a_large_suite_has_a_page_with_its_tables(site: Path) -
     for file in pages.values():
         name = Path(file).with_suffix(".html").name
         assert f'href="{name}"' in home
-        assert "<table>" in html(site, f"suites/open/{name}")
+        page = html(site, f"suites/open/{name}")
+        assert ("<table>" in page) != ("No trial of this data set is done." in page)
     tables = html(site, "suites/open/results.html")
     assert "Over all data sets" in tables
     assert "Trade-off curves" in tables

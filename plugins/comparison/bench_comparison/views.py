@@ -29,7 +29,7 @@ RECOMMENDED_ON = 0.75
 """A recommended algorithm was run on at least this share of the data sets. The means of others rest more on the
 assumption that the data sets they lack are like the ones they have; mostly they lack the large ones, being slow."""
 LEVELS = (0.5, 0.75, 0.9, 1.0)
-"""The probabilities that the recommended method reaches these qualities are given."""
+"""Qualities; the answer gives the probability that the recommended method reaches each."""
 
 
 def task_views(

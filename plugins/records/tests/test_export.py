@@ -13,29 +13,17 @@ from bench_leaderboard.render.index import render_results
 from bench_records.records import tabulate
 from bench_records.spreadsheet import csv_text
 from bench_records.tables import FORMATS, export_table, exported
-from support.bench import Bench
+from support.bench import SMALL, Bench
 from support.synthetic import labelled, record_of, suite_of
 
-SMALL = """
-[protocol]
-seeds = 2
-threshold = 0.7
-
-[[datasets]]
-use = "blobs"
-name = "a, \\"b\\" | c"
-
-[[methods]]
-use = "slopes"
-grid = { noise = [0.0, 0.5] }
-
-[[methods]]
-use = "fails"
-"""
+EXPORTED = (
+    SMALL.replace('use = "blobs"', 'use = "blobs"\nname = "a, \\"b\\" | c"')
+    + 'grid = { noise = [0.0, 0.5] }\n\n[[methods]]\nuse = "fails"\n'
+)
 
 
 def test_there_is_a_row_per_trial_policy_and_part_and_one_is_selected(bench: Bench) -> None:
-    suite = bench.suite(SMALL)
+    suite = bench.suite(EXPORTED)
     bench("run", suite, expect=1)
     bench("export", suite, "--output", "out/table.csv")
     found = pd.read_csv(bench.folder / "out" / "table.csv")
@@ -53,7 +41,7 @@ def test_there_is_a_row_per_trial_policy_and_part_and_one_is_selected(bench: Ben
 
 @pytest.mark.slow
 def test_all_formats_hold_the_same_numbers(bench: Bench) -> None:
-    suite = bench.suite(SMALL)
+    suite = bench.suite(EXPORTED)
     bench("run", suite, expect=1)
     for form in FORMATS:
         bench("export", suite, "--format", form, "--output", f"t.{form}")
@@ -68,7 +56,7 @@ def test_all_formats_hold_the_same_numbers(bench: Bench) -> None:
 
 
 def test_standard_output_is_the_csv_and_nothing_else(bench: Bench) -> None:
-    suite = bench.suite(SMALL)
+    suite = bench.suite(EXPORTED)
     bench("run", suite, expect=1)
     found = pd.read_csv(io.StringIO(bench("export", suite).stdout))
     assert list(found.columns[:6]) == ["dataset", "costs", "method", "seed", "point", "trial"]

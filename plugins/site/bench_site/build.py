@@ -16,7 +16,7 @@ from bench_leaderboard import slug
 
 from bench_core import RequestError
 from bench_core.suites import Registry
-from bench_site import escaping
+from bench_site import hooks
 from bench_site.assets import LOGO, SCRIPTS, STYLES, WORKER_SHIM, shared_files
 from bench_site.links import dead_links
 from bench_site.pages import Pages
@@ -162,7 +162,7 @@ def _config(source: Path, built: Path, nav: list[Any]) -> Any:
             "extra_css": STYLES,
             "extra_javascript": SCRIPTS,
             "plugins": ["material/search", "material/offline", {"mkdocstrings": _DOCSTRINGS}],
-            "hooks": [escaping.__file__],
+            "hooks": [hooks.__file__],
             "markdown_extensions": [
                 "admonition", "attr_list", "def_list", "md_in_html", "pymdownx.superfences", "pymdownx.escapeall",
                 "pymdownx.highlight", {"toc": {"permalink": True, "slugify": _slug, "separator": "-"}},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bench_site.escaping import on_post_page
+from bench_site.hooks import on_post_page
 
 
 def test_indentation_and_blank_lines_go_except_in_elements_where_white_space_counts() -> None:

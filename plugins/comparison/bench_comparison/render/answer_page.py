@@ -131,9 +131,10 @@ def _rows(view: JsonObject, what: str, names: Sequence[str]) -> list[list[str]]:
     rows = []
     for name in names:
         found = [next((row for row in step[what] if row["name"] == name), None) for step in view["steps"]]
-        sets = [str(max(row["families"] for row in found if row))] if what == "algorithms" and any(found) else []
-        if any(found):
-            rows.append([text(name), *sets, *("–" if row is None else _cell(row) for row in found)])
+        if not any(found):
+            continue
+        sets = [str(max(row["families"] for row in found if row))] if what == "algorithms" else []
+        rows.append([text(name), *sets, *("–" if row is None else _cell(row) for row in found)])
     return rows
 
 

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 __all__ = ["on_env", "on_post_page"]
 
-_KEPT = re.compile(r"(<(pre|textarea|script|style)\b.*?</\2>)", re.DOTALL)
-"""Elements in which white space counts."""
+_WHITE = re.compile(r"(?P<kept><(?P<name>pre|textarea|script|style)\b.*?</(?P=name)>)|\s*\n\s*", re.DOTALL)
+"""A line break with the white space around it, or an element in which white space counts."""
 
 
 def on_env(env: Any, config: Any, files: Any) -> Any:
@@ -25,7 +25,4 @@ def on_env(env: Any, config: Any, files: Any) -> Any:
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
     """Remove indentation and blank lines from a page, except where white space counts; called by MkDocs."""
-    parts = _KEPT.split(output)  # text, element, its name, text …
-    return "".join(
-        re.sub(r"\s*\n\s*", "\n", part) if place % 3 == 0 else part for place, part in enumerate(parts) if place % 3 < 2
-    )
+    return _WHITE.sub(lambda found: found["kept"] or "\n", output)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tabulate import tabulate
 
 from bench_policies.measures import MEASURES
+from bench_policies.portable import OTHER
 from bench_policies.wording import against_trivial, one_line, price_text, refused_below, with_half
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def card(fitted: FittedPolicy) -> str:
         "",
         f"{data['rows']} rows of `{one_line(data['name'])}` (SHA-256 {data['content'][:16]}…); "
         f"encoded `{about['encode']}`. "
-        f"A missing value {_missing(fitted)}. A category that is not in the data counts as missing.",
+        f"A missing value {_missing(fitted)}. {_new_category(fitted)}",
         "",
         "## Versions",
         "",
@@ -161,6 +162,13 @@ def _missing(fitted: FittedPolicy) -> str:
     if fitted.about["encode"] != "raw":
         return "is replaced by the median of the training rows, or by their most frequent category"
     return "stays missing" if fitted.takes_missing else "is refused"
+
+
+def _new_category(fitted: FittedPolicy) -> str:
+    text = "A category that is not in the data counts as missing"
+    if any(OTHER in texts for texts in fitted.categories.values()):
+        text += f"; if its feature has the category {OTHER} (all that are rare in the data), it counts as that one"
+    return text + "."
 
 
 def _feature(fitted: FittedPolicy, f: int) -> list[str]:

@@ -40,7 +40,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_features_in_: number of columns of X.
 
     X may hold missing values (NaN, None) and, as a DataFrame, columns of text, which are categories. A category that
-    was not in the data of `fit` counts as missing, and a warning names its column.
+    was not in the data of `fit` counts as a rare one, or as missing with a warning if its column has no rare ones.
 
     The method `cost_` returns the cost of every row of X.
 

@@ -16,6 +16,7 @@ from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mea
 from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
 from bench_policies.measures import MEASURES, MSE, Measure
+from bench_policies.portable import OTHER
 from bench_policies.substitution import AskedBySubstitution
 from bench_policies.wording import one_line, with_half
 
@@ -133,6 +134,8 @@ class FittedPolicy:
             return math.nan
         if feature in self.categories:
             texts = self.categories[feature]
+            if str(given) not in texts and OTHER in texts:
+                return float(texts.index(OTHER))
             if str(given) not in texts:
                 hint = one_line(did_you_mean(str(given), texts))
                 raise RequestError(f"{name} has no category {given!r}; {hint}")
@@ -150,7 +153,8 @@ class FittedPolicy:
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return a table's features as the encoder's input, float64 (rows, features); other columns are ignored.
 
-        A category that was not in the data becomes a missing value; `unseen` counts these.
+        A category that was not in the data becomes the category `OTHER`, which stands for rare ones. If the column has
+        no rare ones, it becomes a missing value; `unseen` counts these.
 
         Raises:
             RequestError: a column is missing, or a value is invalid, or missing where the policy takes no missing ones;
@@ -166,7 +170,9 @@ class FittedPolicy:
             column = frame[name]
             if feature in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
-                table[:, feature] = column.map(lambda given, codes=codes: codes.get(str(given), np.nan))
+                new = codes.get(OTHER, np.nan)
+                known = column.map(lambda given, codes=codes, new=new: codes.get(str(given), new), na_action="ignore")
+                table[:, feature] = known.to_numpy(dtype=np.float64, na_value=np.nan)
                 invalid = np.zeros(len(frame), dtype=bool)
             elif pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
                 table[:, feature] = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -183,10 +189,12 @@ class FittedPolicy:
         return table
 
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
-        """Return the number of values, by column of a table, that are categories which were not in the data."""
+        """Return the number of values, by column of a table, of categories that count as missing; see `values`."""
         found = {}
         for feature in sorted({*self.categories, *self.numeric_categories}):
             column = frame[self.feature_names[feature]].dropna()
+            if OTHER in self.categories.get(feature, ()):
+                continue
             if feature in self.categories:
                 known = column.astype(str).isin(self.categories[feature])
             else:
@@ -237,7 +245,7 @@ class FittedPolicy:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
             it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
             in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that was
-            not in the data counts as missing; ``attrs["unseen"]`` holds the number of such values by column, and a
+            not in the data counts as a rare one, or as missing if its column has no rare ones; ``attrs["unseen"]`` holds the number of the latter by column, and a
             warning names the columns.
 
         Raises:

@@ -37,7 +37,7 @@ from bench_policies.judging import judge
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
-from bench_policies.tables import Columns, Data, check_rows, facts_after_encoding, read_table
+from bench_policies.tables import Columns, Data, check_rows, facts_after_encoding, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
 
 
@@ -78,7 +78,7 @@ def fit_policy(
             policies keeps to the budget on the validation rows; the message names the least budget that works.
     """
     registry, goal, setup, columns = load_registry(), goal or Goal(), setup or Setup(), columns or Columns()
-    dataset = read_table(data, target, registry, columns)
+    dataset = merge_rare(read_table(data, target, registry, columns))
     if dataset.task == "ranking":
         raise RequestError("a policy answers single rows, so it cannot be fitted on ranking data, which has queries")
     goal.check(dataset.task, dataset.classes)

@@ -22,6 +22,8 @@ from typing import Any
 
 FORMAT = "budgetbench-policy-1"
 """The first value of every document."""
+OTHER = "(other)"
+"""The category of all rare categories of a column, and of new ones."""
 
 
 class Portable:
@@ -91,6 +93,8 @@ class Portable:
                 raise ValueError(f"{name} is missing, and this policy takes no missing values")
             return math.nan if feature["fill"] is None else feature["fill"]
         if feature["categories"] is not None:
+            if str(given) not in feature["categories"] and OTHER in feature["categories"]:
+                given = OTHER
             if str(given) not in feature["categories"]:
                 raise ValueError(f"{name} has no category {given!r}; known: {', '.join(feature['categories'])}")
             return float(feature["categories"].index(str(given)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from bench_core import BenchError, DataContext, DataFacts, Dataset, RequestError, build
 from bench_core.suites import Registry
+from bench_policies.portable import OTHER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,34 @@ def read_table(
         )
     except BenchError as error:
         raise RequestError(str(error)) from None
+
+
+LEAST_IN_CATEGORY = 5
+"""Least number of rows of a category of text; rarer ones are merged."""
+
+
+def merge_rare(dataset: Dataset) -> Dataset:
+    """Return the data set with the rare categories of each text column merged into `OTHER`, its last category.
+
+    A new row has a category that was not in the data about as often as a row of the data has one of its own (Good, The
+    population frequencies of species, 1953). Merged, both are the same category, so a method learns from the data what
+    such a value is worth. Not merged, a column of names or serial numbers tells the rows of the data apart, but not
+    new ones. scikit-learn's ``OneHotEncoder`` does the same with ``min_frequency`` and ``infrequent_if_exist``.
+    """
+    values, categories = None, dict(dataset.categories)
+    for feature, texts in dataset.categories.items():
+        column = dataset.values[:, feature]
+        held = ~np.isnan(column)
+        codes = column[held].astype(np.int64)
+        frequent = np.bincount(codes, minlength=len(texts)) >= LEAST_IN_CATEGORY
+        frequent &= np.array([text != OTHER for text in texts], dtype=bool)
+        if frequent.all():
+            continue
+        new = np.where(frequent, np.cumsum(frequent) - 1, frequent.sum())
+        values = np.array(dataset.values) if values is None else values
+        values[held, feature] = new[codes]
+        categories[feature] = (*(text for text, kept in zip(texts, frequent, strict=True) if kept), OTHER)
+    return dataset if values is None else replace(dataset, values=values, categories=categories)
 
 
 LEAST_ROWS = 20

@@ -22,7 +22,7 @@ from bench_policies.goals import Goal
 from bench_policies.measures import rare
 from bench_policies.measuring import measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
-from bench_policies.tables import Columns, Data, check_rows, read_table
+from bench_policies.tables import Columns, Data, check_rows, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
 
@@ -127,7 +127,8 @@ def recommend(
     """
     start = time.monotonic()
     registry, goal = load_registry(), goal or Goal()
-    dataset = read_table(data, target, registry, columns)
+    table = read_table(data, target, registry, columns)
+    dataset = merge_rare(table)
     if dataset.task == "ranking":
         raise RequestError("recommend does not support ranking data; compare methods with a suite (bench run)")
     goal.check(dataset.task, dataset.classes)
@@ -146,7 +147,8 @@ def recommend(
             bench = replace(bench, isolated=isolated)
         time_on_sample(portfolio, bench, goal, start, seconds, progress)
         splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
-    return _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
+    found = _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
+    return replace(found, notes=column_notes(table))
 
 
 def _recommendation(
@@ -191,7 +193,7 @@ def _recommendation(
     name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
     return Recommendation(
         name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
-        column_notes(bench.dataset), splits_done, seconds,
+        (), splits_done, seconds,
     )  # fmt: skip
 
 

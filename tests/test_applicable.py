@@ -73,8 +73,6 @@ KINDS: dict[str, dict[str, object]] = {
     "constant": {"constant": True},
     "missing": {"holes": True},
 }
-LONG = ("binary", "five", "ten", "twenty", "wide", "constant", "missing")
-"""Kinds for the weekly run. The contract kit fits all methods on such data, too."""
 
 
 @hookimpl
@@ -213,9 +211,8 @@ def test_applicable_trials_run(registry: Registry, tmp_path: Path) -> None:
     assert _run(registry, tmp_path, quick, [kind for kind in KINDS if kind not in ("wide", "twenty")]) == []
 
 
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.weekly if kind in LONG else pytest.mark.slow) for kind in KINDS]
-)
+@pytest.mark.weekly
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_method_runs_where_it_is_applicable(kind: str, registry: Registry, tmp_path: Path) -> None:
     methods = sorted(name for name in registry.methods if registry.plugin_of("methods", name).distribution)
     assert _run(registry, tmp_path, methods, [kind]) == []

@@ -196,7 +196,7 @@ def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Pa
     assert "| single-stage" in (tmp_path / "leaderboard" / "s.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_new_author_can_make_run_and_submit_a_method_by_following_the_book(clean: Path, tmp_path: Path) -> None:
     """Run every command of the page in an environment with wheels only, next to published records."""
     from bench_records import read_export

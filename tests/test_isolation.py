@@ -406,7 +406,7 @@ def test_methods_of_papers_give_the_same_bits_with_and_without_isolation(tmp_pat
 LONG = pytest.mark.skipif("BUDGETBENCH_KILLS" not in os.environ, reason="takes a long time; the weekly run has it")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("count", [10, pytest.param(200, marks=LONG)])
 def test_random_kills_of_everything_leave_the_store_of_an_undisturbed_run(tmp_path: Path, count: int) -> None:
     seeds = MANY + SLOPES.replace("noise = 0.1", "noise = 0.1, seconds = 0.2")

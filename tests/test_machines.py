@@ -85,7 +85,7 @@ parameters = { steeper = 0.1 }
 """
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_different_names_fail_and_different_decisions_are_named_with_their_size(tmp_path: Path) -> None:
     install(tmp_path / "plugins", "other_machine", PLUGIN, "other")
     played = Bench(tmp_path, tmp_path / "plugins")

@@ -7,7 +7,7 @@ from bench_records import export_files
 from support.bench import ROOT, Bench, contents, decisions
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_quickstart_runs_without_a_network_and_is_the_same_with_two_workers(bench: Bench) -> None:
     suite = str(ROOT / "suites" / "quickstart.toml")
     offline = {"BUDGETBENCH_OFFLINE": "1"}

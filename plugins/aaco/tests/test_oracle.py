@@ -183,7 +183,7 @@ def test_a_predictor_that_is_not_installed_is_named():
         fit_installed("absent", problem, units_of(problem))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("variant", ["plain", "missing-values", "groups"])
 def test_the_network_scores_sets_as_rows_that_know_them(variant):
     problem = make_problem("multiclass", variant)

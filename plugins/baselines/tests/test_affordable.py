@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench_baselines.affordable.method import AffordableSubset
-from bench_baselines.affordable.search import affordable_in_order, eliminate
-from bench_baselines.affordable.stacking import select_ensemble
+from bench_baselines.affordable.models import Models
+from bench_baselines.affordable.search import fill
 from bench_baselines.forward_selection.prices import MeanPrices
+from bench_baselines.forward_selection.search import select
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,49 +20,31 @@ from bench_core.testing import make_problem
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=150, deadline=None)
-def test_every_set_fits_its_budget_and_no_further_useful_feature_fits(seed: int) -> None:
+def test_a_filled_set_fits_its_budget_and_no_further_useful_feature_fits(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    group = rng.integers(-1, 2, 7)
-    prices = MeanPrices(rng.integers(0, 4, 7).astype(float), group, rng.integers(0, 4, 2).astype(float))
-    worth = rng.integers(0, 5, 7).astype(float)
-
-    def gains(features: tuple[int, ...]) -> dict[tuple[int, ...], float]:
-        units = {(f,): float(worth[f]) for f in features}
-        for g in (0, 1):
-            members = tuple(f for f in features if group[f] == g)
-            if len(members) > 1:
-                units[members] = float(worth[list(members)].sum())
-        return units
-
-    budgets = sorted(rng.uniform(0, prices.full, 3).tolist())
-    found = dict(eliminate(gains, prices, budgets))
-    assert sorted(found) == budgets
-    for budget, features in found.items():
-        assert prices.of_set(features) <= budget + 1e-9
-        left_out = [f for f in range(7) if f not in features and worth[f] > 0]
-        assert all(prices.of_set((*features, f)) > budget for f in left_out)
-        taken = affordable_in_order(rng.permutation(7).tolist(), prices, budget)
-        assert prices.of_set(taken) <= budget + 1e-9
+    prices = MeanPrices(
+        rng.integers(0, 4, 7).astype(float), rng.integers(-1, 2, 7), rng.integers(0, 4, 2).astype(float)
+    )
+    gains = dict(enumerate(rng.integers(0, 5, 7).astype(float).tolist()))
+    budget = rng.uniform(0, prices.full)
+    start = tuple(np.flatnonzero(rng.random(7) < 0.3).tolist())
+    if prices.of_set(start) > budget:
+        start = ()
+    found = fill(start, gains, prices, budget)
+    assert set(start) <= set(found)
+    assert prices.of_set(found) <= budget + 1e-9
+    left_out = [f for f in range(7) if f not in found and gains[f] > 0]
+    assert all(prices.of_set((*found, f)) > budget for f in left_out)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 6))
-@settings(max_examples=100, deadline=None)
-def test_an_ensemble_is_no_worse_than_its_best_member_and_has_the_reported_weights(seed: int, count: int) -> None:
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=20)
-    answers = [y + rng.normal(size=20) * rng.uniform(0, 2) for _ in range(count)]
-
-    def loss(answer: np.ndarray) -> float:
-        return float(((answer - y) ** 2).mean())
-
-    found, weights = select_ensemble(answers, loss)
-    assert found <= min(loss(answer) for answer in answers)
-    assert sum(weights.values()) == pytest.approx(1)
-    assert found == pytest.approx(loss(sum(weight * answers[i] for i, weight in weights.items())))
+def test_of_features_with_equal_gains_the_cheaper_is_bought_and_a_groups_price_is_shared() -> None:
+    prices = MeanPrices(np.array([3.0, 1.0, 1.0, 1.0]), np.array([-1, -1, 0, 0]), np.array([2.0]))
+    assert fill((), {0: 1.0, 1: 1.0}, prices, 3.0) == (1,)
+    assert fill((2,), {0: 3.0, 3: 1.5}, prices, 4.0) == (2, 3)
 
 
 @pytest.mark.parametrize("task", ["binary", "regression"])
-def test_the_union_of_a_stacks_sets_fits_the_budget(task: str) -> None:
+def test_a_set_fits_its_budget_and_nothing_else_is_read(task: str) -> None:
     rng = np.random.default_rng(1)
 
     def part(rows: int) -> Part:
@@ -88,9 +71,28 @@ def test_the_union_of_a_stacks_sets_fits_the_budget(task: str) -> None:
         answer = "probabilities" if task == "binary" else "score"
         assert (getattr(again, answer) == getattr(decided, answer)).all()
     largest = max(policies, key=lambda policy: policy.details["price"])
-    assert {"a", "b", "c", "d"} <= set(largest.details["names"])
-    read = {name for model in largest.details["models"] for name in model["features"]}
-    assert read == set(largest.details["names"])
+    assert {"c", "d"} < set(largest.details["names"])
+    assert largest.details["price"] == 6.0
+
+
+def test_sets_are_compared_on_rows_that_they_were_not_searched_on() -> None:
+    """Of many features without information, a search finds some that help on its own rows, and on no others."""
+    rng = np.random.default_rng(3)
+    parts = [Part(rng.normal(size=(rows, 30)), rng.integers(0, 2, rows)) for rows in (200, 60)]
+    problem = replace(
+        make_problem("binary"), train=parts[0], validation=parts[1], feature_of_column=np.arange(30), categorical=(),
+        feature_names=tuple(map(str, range(30))), costs=Costs(np.ones(30)),
+    )  # fmt: skip
+    models = Models(AffordableSubset(), problem)
+    assert 0.4 < models.searched.mean() < 0.6
+    assert abs(models.y[models.searched].mean() - models.y[~models.searched].mean()) < 0.05
+    prices = MeanPrices.of(problem)
+    assert (models.searched != models.judging).all()
+    found = select(lambda features: models.loss_of(features, "logistic"), prices, 6.0)
+    elsewhere = models.losses(models.shown(found, "logistic"), models.judging).mean()
+    assert models.loss_of(found, "logistic") < elsewhere
+    (policy,) = AffordableSubset(model="logistic", budgets=(0.2,)).fit(problem).policies
+    assert policy.details["loss"] > 0.65
 
 
 @pytest.mark.parametrize("model", ["lightgbm", "logistic", "stack"])

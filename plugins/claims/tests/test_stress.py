@@ -94,7 +94,7 @@ def test_permuted_validation_values_select_other_policies() -> None:
     assert "validation" in found.changed
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_published_claim_is_forced_without_declaring_it(name: str) -> None:
     suite = load_suite(HOME / "suites" / f"{name}.toml", load_registry())

@@ -99,7 +99,7 @@ def test_workers_give_the_same_records_as_one_process(bench: Bench, two_workers:
     soon(lambda: not list(two_workers.folder.glob("space */*/worker-*/trials-*")))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_pages_are_the_same_through_every_executor_with_and_without_isolation(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite(SUITE.replace('use = "peeker"', 'use = "slopes"\nname = "more"\nparameters = { noise = 0.4 }'))
     executors = {"serial": [], "processes": ["--jobs", "2"], "dask": ["--scheduler", two_workers.address]}
@@ -227,7 +227,7 @@ def _is_running(mark: Path, trial: bytes = b"") -> bool:
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_trials_of_a_worker_that_dies_run_on_another_worker(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite("[protocol]\nseeds = 8\n" + ONE + slow(0.5))
     bench("run", suite, "--store", "calm", "--out", "calm pages")  # records in the default --out count as done
@@ -269,7 +269,7 @@ def test_a_trial_whose_workers_die_twice_is_failed(bench: Bench, two_workers: An
     assert errors(bench.folder / ".bench-store")[0.0] is None
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_workers_with_other_plugins_or_data_are_refused_before_any_trial(
     bench: Bench, two_workers: Any, tmp_path: Path
 ) -> None:
@@ -315,7 +315,7 @@ def test_workers_with_other_plugins_or_data_are_refused_before_any_trial(
         made.close()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_without_a_scheduler_workers_are_started_here_and_leave_nothing_behind(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     said = bench("run", suite, "--executor", "dask", "--jobs", "2", "--store", "dask", *AUDIT, expect=1, fresh=True)
@@ -375,7 +375,7 @@ def _is_worker(process: psutil.Process) -> bool:
         return False
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

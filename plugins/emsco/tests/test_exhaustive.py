@@ -121,7 +121,7 @@ def test_accuracy_is_compared_as_a_rational():
     assert front.points == [(6, 2, 6)]
 
 
-@pytest.mark.parametrize(("n", "stages"), [(4, 4), (5, 3), (6, 4), pytest.param(7, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "stages"), [(4, 4), (5, 3), (6, 4), pytest.param(7, 4, marks=pytest.mark.weekly)])
 def test_front_of_fitted_models_equals_row_by_row_scikit_learn(n, stages):
     rng = np.random.default_rng(n)
     X = rng.normal(size=(110, n))

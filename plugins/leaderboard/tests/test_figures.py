@@ -109,7 +109,7 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do() -> None:
     code = "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; print(t.digest(t.all_figures()))"
     told = []

@@ -33,7 +33,7 @@ def best_fixed_set(test, size):
     return max(float((distance[:, :, chosen].sum(axis=2).argmin(axis=1) == test.y).mean()) for chosen in sets)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("method", [
     GDFS(budgets=tuple(map(float, SIZES))), DIME(stop="budget", values=tuple(map(float, SIZES))),
 ], ids=["gdfs", "dime"])  # fmt: skip

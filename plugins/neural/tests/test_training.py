@@ -51,7 +51,7 @@ def test_importing_the_plugin_does_not_import_jax():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("method", [
     GDFS(**SHORT, budgets=(1.1,), updates=300, purchases=4),
     DIME(**SHORT, stop="budget", values=(1.1,), updates=300, purchases=4),

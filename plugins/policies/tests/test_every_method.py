@@ -16,16 +16,13 @@ from bench_core.suites import load_registry
 from bench_core.testing import make_dataset
 
 QUICK = {"single-stage", "cost-ordered", "lasso", "stump", "majority", "forward-selection"}
-"""Methods of the default run. Of the others, the first task is slow, and further tasks are weekly."""
-LONG = {"aaco", "cae", "cwcf", "dime", "eddi", "emsco", "gdfs", "greedy-cmi", "greedymiser", "ol"}
-"""Methods whose fit takes longest: all their tasks are weekly."""
+"""Methods of the default run; the others are in the weekly run."""
 
 PRICES = [4.0, 2.5, 1.0, 1.0, 3.0, 0.5]
 TASKS = ("binary", "multiclass", "regression")
 CASES = [
     (name, task) for name, method in sorted(load_registry().methods.items()) for task in TASKS if task in method.tasks
 ]
-FIRST = {name: (name, task) for name, task in reversed(CASES)}
 
 
 def table_of(fitted: FittedPolicy, task: str, rows: int) -> pd.DataFrame:
@@ -42,15 +39,9 @@ def same(a: Decisions, b: Decisions) -> None:
         assert one is None or np.array_equal(one, other), field
 
 
-def markers_of(case: tuple[str, str]) -> list[pytest.MarkDecorator]:
-    """Return the markers of a case."""
-    if case[0] in QUICK:
-        return []
-    slow = case[0] not in LONG and FIRST[case[0]] == case
-    return [pytest.mark.slow if slow else pytest.mark.weekly]
-
-
-@pytest.mark.parametrize(("name", "task"), [pytest.param(*case, marks=markers_of(case)) for case in CASES])
+@pytest.mark.parametrize(
+    ("name", "task"), [pytest.param(*case, marks=[pytest.mark.weekly] * (case[0] not in QUICK)) for case in CASES]
+)
 def test_a_policy_asked_step_by_step_or_loaded_answers_and_pays_the_same(name: str, task: str, tmp_path: Path) -> None:
     dataset = make_dataset(task, rows=300)  # type: ignore[arg-type]
     groups = {"groups": {"lab": list(dataset.feature_names[1:3])}, "group_prices": {"lab": 1.5}}

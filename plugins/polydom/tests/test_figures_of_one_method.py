@@ -93,7 +93,7 @@ def run(suite: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=suite.parent, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_suite_draws_every_line_and_refuses_a_method_it_does_not_have(tmp_path: Path) -> None:
     suite = tmp_path / "tolerances.toml"
     suite.write_text(SUITE.replace('["Greedy",', '["Greedi",'), encoding="utf-8")

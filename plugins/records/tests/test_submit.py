@@ -303,7 +303,7 @@ def test_a_folder_that_was_changed_does_not_pass_the_check(
     assert "Traceback" not in refused
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_script_of_the_workflow_recomputes_records_and_finds_invented_ones(bench: Bench) -> None:
     bench(*SUBMIT)
     for place in ("mine.py", "mine-1.0.dist-info"):  # so that the plugin is installed from the wheel

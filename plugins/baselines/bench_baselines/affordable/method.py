@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+import numpy as np
 from annotated_types import Ge, Gt, Interval, MinLen
 
 from bench_core import Family, Method, Policy, Problem
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bench_baselines.affordable.models import Models
     from bench_baselines.affordable.policy import StackPolicy
     from bench_baselines.forward_selection.prices import MeanPrices
@@ -25,158 +28,156 @@ _LAZY_ABOVE = 16
 
 Subset = tuple[int, ...]
 """Features, ascending."""
-_Weighted = tuple[Subset, str, float]
-"""A set, the kind of its model, and the model's weight."""
-
+_Kinds = tuple[str, ...]
 _Share = Annotated[float, Interval(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
-class AffordableSubset(Method):
-    """A stack of LightGBM and logistic regression on the best sets of features that a budget affords together.
+class _Found:
+    """A set of features, the kinds of models whose mean answers on it, and its losses on the judging rows."""
 
-    For every budget, several unions of sets are tried: the set left by eliminating features by validated gain per
-    price, for each kind of model; the two sets left at half the budget; the most important features of LightGBM on all
-    features; and the set of greedy forward selection with the linear model. The rest of a budget is used for further
-    features. A group's price is paid once. The members of a union's stack are models of all these sets that the union
-    contains; ensemble selection weights them by the loss (log loss, or squared error) on rows that they did not see.
-    The stack of lowest loss is kept, including those for smaller budgets; every row acquires the features that its
-    members read.
+    features: Subset
+    search: str
+    kinds: _Kinds
+    losses: NDArray[np.float64]
+
+    @property
+    def loss(self) -> float:
+        return float(self.losses.mean())
+
+
+@dataclass(frozen=True)
+class AffordableSubset(Method):
+    """LightGBM, logistic regression, or the mean of both, on the best features that a budget affords.
+
+    For every budget, two sets are compared. The first has the features of greatest gain per price in LightGBM's trees on
+    all features, as far as they fit the budget. The second is found by forward selection with the linear model, and filled
+    up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
+    regression, or the mean of both, whichever has the lowest loss (log loss, or squared error). Losses are measured out
+    of fold on the training part: one half of the rows searches the second set, the other half compares. As the fewer
+    rows, the more such a comparison is noise, the second set is taken only if its loss is lower by more than one standard
+    error of the difference. Where a smaller budget's set has a lower loss, it is kept.
 
     Attributes:
-        model: the members: ``lightgbm`` (stopped early by the validation part), ``logistic`` (l2 logistic regression;
-            ridge for values), or ``stack``: both.
+        model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the second
+            set, not filled), or ``stack``: as above.
         budgets: shares of the price of all features, in (0, 1].
-        n_estimators: most boosting rounds.
-        patience: rounds without a lower validation loss after which boosting stops.
+        n_estimators: boosting rounds.
         max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM.
+        row_share, column_share: the share of the rows, and of the columns, that each tree is grown on.
         C: of the logistic regression, as scikit-learn's.
 
-    Source: Guyon et al., Gene selection for cancer classification using support vector machines, 2002 (elimination);
-    Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Wolpert, Stacked generalization,
-    1992; Caruana et al., Ensemble selection from libraries of models, 2004.
+    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Breiman, Friedman, Olshen,
+    Stone, Classification and regression trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient boosting,
+    2002 (shares of the rows).
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     takes_missing: ClassVar[bool] = True
     model: Literal["lightgbm", "logistic", "stack"] = "stack"
     budgets: Annotated[tuple[_Share, ...], MinLen(1)] = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-    n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 400
-    patience: Annotated[int, Ge(1)] = 20
+    n_estimators: Annotated[int, Interval(ge=1, le=2**17)] = 100
     max_leaf_nodes: Annotated[int, Interval(ge=2, le=2**17)] = 15
     learning_rate: Annotated[float, Gt(0)] = 0.1
-    min_samples_leaf: Annotated[int, Interval(ge=1, le=2**17)] = 20
+    min_samples_leaf: Annotated[int, Ge(1)] = 20
+    row_share: _Share = 0.7
+    column_share: _Share = 0.5
     C: Annotated[float, Gt(0)] = 1.0
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> _Kinds:
         """The kinds of models that are fitted."""
         return ("lightgbm", "logistic") if self.model == "stack" else (self.model,)
 
     def fit(self, problem: Problem) -> Family:
-        """Fit on the training part; the validation part stops boosting and, if it has many rows, also selects."""
-        from bench_models.boosting import BoostedModel
+        """Fit on the training part; the validation part only chooses which policy comes first."""
         from bench_models.linear import ConstantPolicy
 
         from bench_baselines.affordable.models import Models
         from bench_baselines.forward_selection.prices import MeanPrices
         from bench_core import default_policy_first, validation_score
 
-        models, prices = Models(self, problem), MeanPrices.of(problem)
-        shares = {share * prices.full: share for share in sorted(set(self.budgets))}
-        unions, library = self._sets(models, prices, list(shares))
-        policies, scores, seen = [], [], set()
-        stacks: list[tuple[float, float, tuple[_Weighted, ...]]] = []
-        done: set[Subset] = set()
-        for budget, share in shares.items():
-            new = sorted(unions[budget] - done)
-            stacks += [self._stack(models, prices, union, library) for union in new]
-            done.update(new)
-            if not stacks:
+        models, prices, gains = Models(self, problem), MeanPrices.of(problem), self._gains(problem)
+        policies, scores = [], []
+        best: _Found | None = None
+        for share in sorted(set(self.budgets)):
+            found = self._found(models, prices, gains, share * prices.full)
+            if found is None or (best is not None and best.loss <= found.loss):
                 continue
-            loss, price, members = min(stacks)
-            if members in seen:
-                continue
-            seen.add(members)
-            policy = self._policy(models, members)
-            rounds = [member.model.rounds for member in policy.members if isinstance(member.model, BoostedModel)]
-            details = {
-                "budget": share,
-                "features": len(policy.features),
-                "price": price,
-                "loss": loss,
-                "names": [problem.feature_names[feature] for feature in policy.features],
-                "models": [
-                    {"kind": kind, "weight": weight, "features": [problem.feature_names[f] for f in features]}
-                    for features, kind, weight in members
-                ],
-                "rounds": max(rounds, default=0),
-            }
-            policies.append(replace(policy, label=f"budget={share:g}", details=details))
+            best = found
+            policies.append(self._policy(problem, best, share, prices.of_set(best.features)))
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
         if not policies:
             return Family([ConstantPolicy.learnt(problem)])
         return Family(default_policy_first(policies, scores))
 
-    def _sets(
-        self, models: Models, prices: MeanPrices, budgets: Sequence[float]
-    ) -> tuple[dict[float, set[Subset]], set[Subset]]:
-        """Return the sets that a stack may read for each budget, filled up to it; and the sets of all models."""
-        from bench_baselines.affordable.search import affordable_in_order, eliminate
-        from bench_baselines.forward_selection.search import select
-
-        targets = sorted({*budgets, *(budget / 2 for budget in budgets)})
-        paths = [dict(eliminate(partial(models.gains, kind=kind), prices, targets)) for kind in self.kinds]
-        order = models.order(tuple(range(prices.features)))
-        unions: dict[float, set[Subset]] = {}
-        library = {features for path in paths for features in path.values()}
-        for budget in budgets:
-            halves = tuple(sorted({feature for path in paths for feature in path[budget / 2]}))
-            starts = [(), halves]
-            if "logistic" in self.kinds:
-                loss = partial(models.loss_of, kind="logistic")
-                starts.append(select(loss, prices, budget, _STEPS, _LAZY_ABOVE))
-            filled = [affordable_in_order(order, prices, budget, start) for start in starts]
-            unions[budget] = {one for one in (*(path[budget] for path in paths), *filled) if one}
-            library |= {*starts, *filled}
-        return unions, {one for one in library if one}
-
-    def _stack(
-        self, models: Models, prices: MeanPrices, union: Subset, library: set[Subset]
-    ) -> tuple[float, float, tuple[_Weighted, ...]]:
-        """Return the loss, the price and the members of the best stack of models that read parts of a set."""
-        from bench_baselines.affordable.stacking import select_ensemble
-
-        inside = sorted(one for one in library if set(one) <= set(union))
-        offered = [(one, kind) for one in inside for kind in self.kinds]
-        loss, weights = select_ensemble([models.shown(*one) for one in offered], models.loss)
-        members = tuple((*offered[number], weight) for number, weight in weights.items())
-        return loss, prices.of_set({feature for features, _, _ in members for feature in features}), members
-
-    def _policy(self, models: Models, members: tuple[_Weighted, ...]) -> StackPolicy:
-        from bench_baselines.affordable.policy import Member, StackPolicy
-
-        fitted = tuple(Member(models.final(features, kind), features, weight) for features, kind, weight in members)
-        return StackPolicy(fitted, models.problem.n_features, models.problem.n_classes > 0)
-
     def refitted(self, policy: Policy, problem: Problem) -> Policy:
-        """Return a policy of this method with the same sets, rounds and weights, fitted on another training part.
+        """Return a policy of this method fitted on another training part: with a set found in the same way.
 
         Args:
             policy: from `fit`.
             problem: the training part may hold rows that were validation rows.
         """
-        from bench_models.boosting import BoostedModel
-
-        from bench_baselines.affordable.models import Models
         from bench_baselines.affordable.policy import StackPolicy
+        from bench_baselines.affordable.search import fill
+        from bench_baselines.forward_selection.prices import MeanPrices
 
         if not isinstance(policy, StackPolicy):
             return policy
-        models, again = Models(self, problem), []
-        for member in policy.members:
-            rounds = member.model.rounds if isinstance(member.model, BoostedModel) else None
-            kind = "logistic" if rounds is None else "lightgbm"
-            again.append(replace(member, model=models.fit(member.features, kind, problem, rounds)))
-        return replace(policy, members=tuple(again))
+        details, prices = policy.details, MeanPrices.of(problem)
+        features, share = policy.features, details["budget"]
+        if details["search"] == "gains":
+            features = fill((), self._gains(problem), prices, share * prices.full)
+        found = _Found(features, details["search"], tuple(details["models"]), np.array([details["loss"]]))
+        return self._policy(problem, found, share, prices.of_set(features))
+
+    def _gains(self, problem: Problem) -> dict[int, float]:
+        from bench_baselines.affordable.models import gains_of
+
+        return gains_of(self, problem) if "lightgbm" in self.kinds else {}
+
+    def _found(self, models: Models, prices: MeanPrices, gains: Mapping[int, float], budget: float) -> _Found | None:
+        """Return the best set for a budget; None if no feature is affordable."""
+        from bench_baselines.affordable.search import fill
+        from bench_baselines.forward_selection.search import select
+
+        sets = {"gains": fill((), gains, prices, budget)}
+        if "logistic" in self.kinds:
+            loss = partial(models.loss_of, kind="logistic")
+            sets["forward"] = fill(select(loss, prices, budget, _STEPS, _LAZY_ABOVE), gains, prices, budget)
+        first, *others = [self._answering(models, one, search) for search, one in sets.items() if one] or [None]
+        for other in others:
+            if first is not None and other is not None:
+                lower = first.losses - other.losses
+                if lower.mean() > lower.std() / np.sqrt(len(lower)):
+                    return other
+        return first
+
+    def _answering(self, models: Models, features: Subset, search: str) -> _Found:
+        """Return a set with the models of lowest loss: those of one kind, or the mean of all."""
+        kinds: list[_Kinds] = list(dict.fromkeys([*((kind,) for kind in self.kinds), self.kinds]))
+        shown = [np.mean([models.shown(features, kind) for kind in one], axis=0) for one in kinds]
+        found = [
+            _Found(features, search, one, models.losses(answer, models.judging))
+            for one, answer in zip(kinds, shown, strict=True)
+        ]
+        return min(found, key=lambda one: one.loss)
+
+    def _policy(self, problem: Problem, found: _Found, share: float, price: float) -> StackPolicy:
+        from bench_baselines.affordable.models import fit_model
+        from bench_baselines.affordable.policy import Member, StackPolicy
+
+        fitted = [fit_model(self, problem, found.features, kind) for kind in found.kinds]
+        members = tuple(Member(model, found.features, 1 / len(fitted)) for model in fitted)
+        details = {
+            "budget": share,
+            "features": len(found.features),
+            "price": price,
+            "loss": found.loss,
+            "names": [problem.feature_names[feature] for feature in found.features],
+            "search": found.search,
+            "models": list(found.kinds),
+        }
+        classes = problem.n_classes > 0
+        return StackPolicy(members, problem.n_features, classes, f"budget={share:g}", details)

@@ -103,6 +103,8 @@ def fit_boosted(
     min_samples_leaf: int = 20,
     ranking: str = "lambdarank",
     patience: int = 0,
+    row_share: float = 1.0,
+    column_share: float = 1.0,
 ) -> BoostedModel:
     """LightGBM on some columns of the training part; the defaults are LightGBM's own.
 
@@ -115,6 +117,8 @@ def fit_boosted(
         ranking: ``lambdarank`` or ``pointwise``, see `objective_of`.
         patience: keep the rounds up to the lowest validation loss, and stop after this many rounds without a lower one;
             0 keeps all rounds.
+        row_share, column_share: the share of the rows, and of the columns, that each tree is grown on, drawn at random;
+            LightGBM's ``bagging_fraction`` and ``feature_fraction``.
 
     Raises:
         ValueError: lambdarank is used with grades that are not integers from 0 to 30.
@@ -125,5 +129,9 @@ def fit_boosted(
         "learning_rate": learning_rate,
         "min_data_in_leaf": min_samples_leaf,
     }
+    if row_share < 1:
+        settings |= {"bagging_fraction": row_share, "bagging_freq": 1}
+    if column_share < 1:
+        settings["feature_fraction"] = column_share
     columns = np.asarray(columns, dtype=np.int64)
     return BoostedModel(train(problem, n_estimators, settings, columns, patience), columns, problem.n_classes)

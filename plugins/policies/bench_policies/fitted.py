@@ -245,8 +245,8 @@ class FittedPolicy:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
             it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
             in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that was
-            not in the data counts as a rare one, or as missing if its column has no rare ones; ``attrs["unseen"]`` holds the number of the latter by column, and a
-            warning names the columns.
+            not in the data counts as a rare one, or as missing if its column has no rare ones; ``attrs["unseen"]``
+            holds the number of the latter by column, and a warning names the columns.
 
         Raises:
             RequestError: a column is missing, or a value or an item size is invalid.

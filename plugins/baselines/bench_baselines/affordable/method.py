@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -50,17 +50,17 @@ class _Found:
 class AffordableSubset(Method):
     """LightGBM, logistic regression, or the mean of both, on the best features that a budget affords.
 
-    For every budget, two sets are compared. The first has the features of greatest gain per price in LightGBM's trees on
-    all features, as far as they fit the budget. The second is found by forward selection with the linear model, and filled
-    up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
+    For every budget, two sets are compared. The first has the features of greatest gain per price in LightGBM's trees
+    on all features, as far as they fit the budget. The second is found by forward selection with the linear model, and
+    filled up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
     regression, or the mean of both, whichever has the lowest loss (log loss, or squared error). Losses are measured out
-    of fold on the training part: one half of the rows searches the second set, the other half compares. As the fewer
-    rows, the more such a comparison is noise, the second set is taken only if its loss is lower by more than one standard
-    error of the difference. Where a smaller budget's set has a lower loss, it is kept.
+    of fold on the training part: one half of the rows searches the second set, the other half compares. The second set
+    is taken only if its loss is lower by more than one standard error of the difference, since on few rows smaller
+    differences are noise. Where a smaller budget's set has a lower loss, it is kept.
 
     Attributes:
-        model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the second
-            set, not filled), or ``stack``: as above.
+        model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the
+            second set, not filled), or ``stack``: as above.
         budgets: shares of the price of all features, in (0, 1].
         n_estimators: boosting rounds.
         max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM.
@@ -146,13 +146,12 @@ class AffordableSubset(Method):
         if "logistic" in self.kinds:
             loss = partial(models.loss_of, kind="logistic")
             sets["forward"] = fill(select(loss, prices, budget, _STEPS, _LAZY_ABOVE), gains, prices, budget)
-        first, *others = [self._answering(models, one, search) for search, one in sets.items() if one] or [None]
-        for other in others:
-            if first is not None and other is not None:
-                lower = first.losses - other.losses
-                if lower.mean() > lower.std() / np.sqrt(len(lower)):
-                    return other
-        return first
+        found = [self._answering(models, one, search) for search, one in sets.items() if one]
+        if len(found) == 2:
+            lower = found[0].losses - found[1].losses
+            if lower.mean() > lower.std() / np.sqrt(len(lower)):
+                return found[1]
+        return found[0] if found else None
 
     def _answering(self, models: Models, features: Subset, search: str) -> _Found:
         """Return a set with the models of lowest loss: those of one kind, or the mean of all."""

@@ -67,9 +67,9 @@ class AffordableSubset(Method):
         row_share, column_share: the share of the rows, and of the columns, that each tree is grown on.
         C: of the logistic regression, as scikit-learn's.
 
-    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Breiman, Friedman, Olshen,
-    Stone, Classification and regression trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient boosting,
-    2002 (shares of the rows).
+    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Breiman, Friedman,
+    Olshen, Stone, Classification and regression trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient
+    boosting, 2002 (shares of the rows).
     """
 
     version: ClassVar[int] = 3

@@ -35,7 +35,7 @@ def exported(fitted: FittedPolicy) -> dict[str, Any]:
     if not hasattr(fitted.policy, "exported"):
         raise RequestError(
             f"a policy of {fitted.about.get('method', type(fitted.policy).__name__)} cannot be exported: only decision "
-            "trees, and fixed sets of features with a linear model or trees, can"
+            "trees, and fixed sets of features with linear models or trees, can"
         )
     encoder, answering = fitted.encoder, fitted.answering
     features = [

@@ -199,6 +199,20 @@ def _boosted(model: Mapping[str, Any], value: Callable[[int], float]) -> list[fl
     return [1.0 - second, second]
 
 
+def _mean(model: Mapping[str, Any], value: Callable[[int], float]) -> list[float]:
+    """Return the weighted mean of models, of which linear ones read a missing value as 0."""
+
+    def filled(column: int) -> float:
+        x = value(column)
+        return 0.0 if math.isnan(x) else x
+
+    total: list[float] = []
+    for weight, member in zip(model["weights"], model["models"], strict=True):
+        answer = _MODELS[member["kind"]](member, filled if member["kind"] == "linear" else value)
+        total = [before + weight * one for before, one in zip(total or [0.0] * len(answer), answer, strict=True)]
+    return total
+
+
 def _leaf(nodes: list[Mapping[str, Any]], value: Callable[[int], float], single: bool) -> Any:
     node = nodes[0]
     while "value" not in node:
@@ -216,4 +230,4 @@ def _float32(x: float) -> float:
         return math.copysign(math.inf, x)
 
 
-_MODELS = {"linear": _linear, "constant": _constant, "tree": _tree, "boosted": _boosted}
+_MODELS = {"linear": _linear, "constant": _constant, "tree": _tree, "boosted": _boosted, "mean": _mean}

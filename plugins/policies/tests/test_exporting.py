@@ -31,6 +31,8 @@ METHODS: list[tuple[str, str, dict[str, Any]]] = [
     ("forward-selection", "ordinal", {"model": "logistic"}),
     ("forward-selection", "onehot", {"model": "lightgbm"}),
     ("lightgbm", "raw", {}),
+    ("affordable-subset", "onehot", {}),
+    ("affordable-subset", "raw", {"model": "logistic"}),
     ("stump", "onehot", {}),
     ("majority", "onehot", {}),
     ("lasso", "onehot", {}),

@@ -80,6 +80,12 @@ class StackPolicy(Policy):
         """All unknown features of the set."""
         return np.asarray(self._set & ~known)
 
+    def exported(self) -> dict[str, Any]:
+        """The policy as JSON values, in the form that ``bench fit --export`` writes."""
+        models = [member.model.exported() for member in self.members]
+        weights = [member.weight for member in self.members]
+        return {"features": list(self.features), "model": {"kind": "mean", "weights": weights, "models": models}}
+
     @property
     def _set(self) -> NDArray[np.bool_]:
         """Whether each feature is acquired: bool (features,)."""

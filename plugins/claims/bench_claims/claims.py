@@ -83,20 +83,23 @@ QUERIES_READ = (
     "interval shows only the methods' own randomness on these queries; with other queries it would be wider."
 )
 
-RULE = (
-    "A claim *holds*, is *contradicted* or *consistent*, or *cannot be told*, by one rule. A relation between rows is "
-    "decided by the 95 % interval of their paired difference over common splits (against a constant: of the mean). It "
-    "holds if the whole interval is on the paper's side, and is contradicted if all of it is on the other. A number "
-    "that the paper measured on one split (or on as many as the claim says) is compared with the interval in which the "
-    "mean of as many further splits would lie. It is contradicted if it lies outside by more than the margin ± of "
-    "*about*. It holds if it lies inside and the interval extends at most two margins to each side; inside a wider "
-    "interval it is consistent with ours, but not confirmed. *About* is a tenth of the number, for a share a tenth of "
-    "the smaller of it and its complement; a claim that needs another margin says why. A claim on a number of data "
-    "sets holds if its relation holds on exactly that number and is contradicted on all others. With missing "
-    "records, no claim holds. *Least* is the smallest difference that these splits detect with a power of 80 %. "
-    "Intervals are paired by seed and have the variance of the tables; there is no correction for the number of "
-    "claims. Values that are undefined on a seed are counted and left out of means."
-)
+RULE = """How a claim's verdict is found:
+
+- **A relation between rows** is decided by the 95 % interval of their paired difference over common splits; against a
+  constant, by that of the mean. It *holds* if the whole interval is on the paper's side, is *contradicted* if all of it
+  is on the other, and *cannot be told* otherwise.
+- **A number** that the paper measured on one split, or on as many as the claim says, is compared with the interval in
+  which the mean of as many further splits would lie. It is *contradicted* if it lies outside by more than the margin
+  ± of *about*. It *holds* if it lies inside and the interval extends at most two margins to each side; inside a wider
+  interval it is *consistent* with ours, but not confirmed.
+- ***About*** is a tenth of the number; for a share, a tenth of the smaller of it and its complement. A claim that needs
+  another margin says why.
+- **A claim on a number of data sets** *holds* if its relation holds on exactly that number and is contradicted on all
+  others.
+- With missing records, no claim holds. Values that are undefined on a seed are counted and left out of means.
+- ***Least*** is the smallest difference that these splits detect with a power of 80 %. Intervals are paired by seed and
+  have the variance of the tables; they are not corrected for the number of claims."""
+"""The rule of verdicts, in Markdown."""
 
 
 def check_claims(suite: Suite, records: Records, cells: Cells) -> list[Checked]:

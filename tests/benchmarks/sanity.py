@@ -1,8 +1,9 @@
 """The sanity table: the open comparison's methods on three synthetic data sets with known optima, and two real ones.
 
-    python tests/benchmarks/sanity.py FOLDER [--seeds N] [--jobs N]
+    python tests/benchmarks/sanity.py FOLDER [--seeds N] [--jobs N] [--method NAME ...]
 
-It runs or resumes the suite in FOLDER, and writes the table into ``docs/explanation/sanity.md``, between its two marks.
+It runs or resumes the suite in FOLDER, and writes the table into ``docs/explanation/sanity.md``, between its two marks;
+with ``--method``, only the rows of these methods change.
 The configurations are those of ``suites/open.toml``. A cell is a method's accuracy on the test part at a budget, given
 as a share of the price of all features, mean over seeds.
 """
@@ -54,8 +55,8 @@ def nothing_helps(rng: np.random.Generator) -> pd.DataFrame:
 SETS = {"One decides": one_decides, "Context selects": context_selects, "Nothing helps": nothing_helps}
 
 
-def written(folder: Path, seeds: int) -> Path:
-    """Write the suite and its synthetic tables."""
+def written(folder: Path, seeds: int, methods: list[str]) -> Path:
+    """Write the suite, of these methods only unless there are none, and its synthetic tables."""
     lines = ['metrics = ["accuracy", "cost", "cost-share"]', "[suite]", 'name = "sanity"', "[protocol]"]
     lines += [f"seeds = {seeds}", 'encode = "onehot"', "timeout = 600"]
     lines += ["split = { kind = 'random', train = 0.5, validation = 0.25, test = 0.25, stratify = true }"]
@@ -68,8 +69,9 @@ def written(folder: Path, seeds: int) -> Path:
     lines += ["[[datasets]]", 'use = "pima"', 'name = "Pima"', 'costs = { use = "turney" }']
     lines += ["[[datasets]]", 'use = "breast-cancer"', 'name = "Breast cancer"', 'costs = { use = "uniform" }']
     recommended = tomllib.loads((ROOT / "suites" / "open.toml").read_text(encoding="utf-8"))["methods"]
-    for entry in recommended:
-        kept = {key: value for key, value in entry.items() if key != "on"}
+    wanted = {*methods, *BESIDE, *WHOLE} if methods else {entry.get("name", entry["use"]) for entry in recommended}
+    for entry in (entry for entry in recommended if entry.get("name", entry["use"]) in wanted):
+        kept = {key: value for key, value in entry.items() if key not in ("without", "only")}
         lines += ["[[methods]]", *(f"{key} = {_toml(value)}" for key, value in kept.items())]
     path = folder / "sanity.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -142,17 +144,41 @@ def rendered(table: pd.DataFrame) -> str:
     return "\n".join([*lines, "", "### Below forward selection everywhere", "", *below, ""])
 
 
+def merged(old: str, new: str, methods: list[str]) -> str:
+    """Return the old tables with the rows of these methods from the new ones."""
+
+    def method_of(line: str) -> str:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        return next((cell for cell in cells[:2] if cell in methods), "")
+
+    tables, fresh = old.split("### "), new.split("### ")
+    for number, (table, other) in enumerate(zip(tables, fresh, strict=True)):
+        replacing = [line for line in other.splitlines() if method_of(line)]
+        lines: list[str] = []
+        for line in table.splitlines():
+            if not method_of(line):
+                lines.append(line)
+            elif number == 0:  # a row for each method, in the suite's order
+                lines += [one for one in replacing if method_of(one) == method_of(line)]
+        if number:
+            last = max(place for place, line in enumerate(lines) if line.startswith("|"))
+            lines[last + 1 : last + 1] = replacing
+        tables[number] = "\n".join(lines) + "\n"
+    return "### ".join(tables)
+
+
 def main() -> None:
     """Run the suite and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--method", action="append", default=[], help="repeatable; the others keep their rows")
     parser.add_argument("--only-table", action="store_true", help="run nothing")
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    suite = written(folder, options.seeds)
+    suite = written(folder, options.seeds, options.method)
     if not options.only_table:
         command = [sys.executable, "-m", "bench_core.cli.main", "run", str(suite), "--jobs", str(options.jobs)]
         command += ["--store", str(folder / "store"), "--out", str(folder / "out")]
@@ -161,8 +187,11 @@ def main() -> None:
     table = answers(suite, folder)
     page = PAGE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{rendered(table)}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
-    print(rendered(table))
+    old, _, after = rest.partition(END)
+    new = f"\n{rendered(table)}\n"
+    new = merged(old, new, options.method) if options.method else new
+    PAGE.write_text(f"{before}{BEGIN}{new}{END}{after}", encoding="utf-8")
+    print(new)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class AffordableSubset(Method):
     regression, or the mean of both, whichever has the lowest loss (log loss, or squared error). Losses are measured out
     of fold on the training part: one half of the rows searches the second set, the other half compares. The second set
     is taken only if its loss is lower by more than one standard error of the difference, since on few rows smaller
-    differences are noise. Where a smaller budget's set has a lower loss, it is kept.
+    differences are noise.
 
     Attributes:
         model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the
@@ -99,14 +99,13 @@ class AffordableSubset(Method):
         from bench_core import default_policy_first, validation_score
 
         models, prices, gains = Models(self, problem), MeanPrices.of(problem), self._gains(problem)
-        policies, scores = [], []
-        best: _Found | None = None
+        policies, scores, seen = [], [], set()
         for share in sorted(set(self.budgets)):
             found = self._found(models, prices, gains, share * prices.full)
-            if found is None or (best is not None and best.loss <= found.loss):
+            if found is None or found.features in seen:
                 continue
-            best = found
-            policies.append(self._policy(problem, best, share, prices.of_set(best.features)))
+            seen.add(found.features)
+            policies.append(self._policy(problem, found, share, prices.of_set(found.features)))
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
         if not policies:
             return Family([ConstantPolicy.learnt(problem)])

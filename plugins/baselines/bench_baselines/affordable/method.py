@@ -54,9 +54,9 @@ class AffordableSubset(Method):
     on all features, as far as they fit the budget. The second is found by forward selection with the linear model, and
     filled up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
     regression, or the mean of both, whichever has the lowest loss (log loss, or squared error). Losses are measured out
-    of fold on the training part: one half of the rows searches the second set, the other half compares. The second set
-    is taken only if its loss is lower by more than one standard error of the difference, since on few rows smaller
-    differences are noise.
+    of fold on the training part, or on the validation part if that has many rows: one half of the rows searches the
+    second set, the other half compares. The second set is taken only if its loss is lower by more than one standard
+    error of the difference, since on few rows smaller differences are noise.
 
     Attributes:
         model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the
@@ -91,7 +91,7 @@ class AffordableSubset(Method):
         return ("lightgbm", "logistic") if self.model == "stack" else (self.model,)
 
     def fit(self, problem: Problem) -> Family:
-        """Fit on the training part; the validation part only chooses which policy comes first."""
+        """Fit on the training part. If the validation part has many rows, it compares the sets."""
         from bench_models.linear import ConstantPolicy
 
         from bench_baselines.affordable.models import Models
@@ -105,7 +105,7 @@ class AffordableSubset(Method):
             if found is None or found.features in seen:
                 continue
             seen.add(found.features)
-            policies.append(self._policy(problem, found, share, prices.of_set(found.features)))
+            policies.append(self._policy(models, found, share, prices.of_set(found.features)))
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
         if not policies:
             return Family([ConstantPolicy.learnt(problem)])
@@ -118,6 +118,7 @@ class AffordableSubset(Method):
             policy: from `fit`.
             problem: the training part may hold rows that were validation rows.
         """
+        from bench_baselines.affordable.models import Models
         from bench_baselines.affordable.policy import StackPolicy
         from bench_baselines.affordable.search import fill
         from bench_baselines.forward_selection.prices import MeanPrices
@@ -129,7 +130,7 @@ class AffordableSubset(Method):
         if details["search"] == "gains":
             features = fill((), self._gains(problem), prices, share * prices.full)
         found = _Found(features, details["search"], tuple(details["models"]), np.array([details["loss"]]))
-        return self._policy(problem, found, share, prices.of_set(features))
+        return self._policy(Models(self, problem), found, share, prices.of_set(features))
 
     def _gains(self, problem: Problem) -> dict[int, float]:
         from bench_baselines.affordable.models import gains_of
@@ -162,11 +163,10 @@ class AffordableSubset(Method):
         ]
         return min(found, key=lambda one: one.loss)
 
-    def _policy(self, problem: Problem, found: _Found, share: float, price: float) -> StackPolicy:
-        from bench_baselines.affordable.models import fit_model
+    def _policy(self, models: Models, found: _Found, share: float, price: float) -> StackPolicy:
         from bench_baselines.affordable.policy import Member, StackPolicy
 
-        fitted = [fit_model(self, problem, found.features, kind) for kind in found.kinds]
+        problem, fitted = models.problem, [models.fitted(found.features, kind) for kind in found.kinds]
         members = tuple(Member(model, found.features, 1 / len(fitted)) for model in fitted)
         details = {
             "budget": share,

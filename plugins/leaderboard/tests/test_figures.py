@@ -193,8 +193,10 @@ def test_every_colour_class_has_a_dark_value_and_nothing_is_left_black(drawn: di
         light, dark = style.split("@media (prefers-color-scheme:dark)")
         body = text[text.index("</style>") :]
         used = {one for found in re.findall(r'class="([^"]*)"', body) for one in found.split()}
-        assert used == set(re.findall(r"\.([fs]c\d+)\{", light)) == set(re.findall(r"\.([fs]c\d+)\{", dark))
-        assert "#000000" not in body, name
+        colours = set(re.findall(r"\.([fs]c\d+)\{", light))
+        assert colours == set(re.findall(r"\.([fs]c\d+)\{", dark))
+        assert used == colours | set(re.findall(r"\.(a\d+)\{", light))
+        assert "#000000" not in light + body, name
         for element in ElementTree.fromstring(data).iter(f"{SVG}text"):
             assert "class" in element.attrib, name
 

@@ -2,9 +2,9 @@
 
 Texts stay texts (``svg.fonttype = none``), laid out by the metrics of the DejaVu Sans that matplotlib carries, so no
 font of the machine matters. Ids are salted with a constant, no date is written, coordinates are rounded to 0.01
-point. Colours become classes, whose dark values apply under ``prefers-color-scheme: dark``; the canvas has a card of
-its own behind it that switches with them, so the figure is legible even where a page's theme and the reader's
-preference disagree.
+point. Styles become classes; those of colours have dark values, which apply under ``prefers-color-scheme: dark``. The
+canvas has a card of its own behind it that switches with them, so the figure is legible even where a page's theme and
+the reader's preference disagree.
 """
 
 from __future__ import annotations
@@ -167,14 +167,20 @@ def _finish(drawn: str, title: str, description: str) -> bytes:
     used = {("fill", CARD.light)}
     for element in there.iter():
         _tidy(element, inks, used)
+    looks: dict[str, str] = {}
+    for element in there.iter():
+        if style := element.attrib.pop("style", ""):
+            look = looks.setdefault(style, f"a{len(looks)}")
+            element.set("class", f"{element.get('class', '')} {look}".lstrip())
     light, dark = [], []
     for kind, colour in sorted(used):
         ink = themed()[colour]
         light.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.light}}}")
         dark.append(f".{kind[0]}{inks[colour]}{{{kind}:{ink.dark}}}")
-    style = [
+    sheet = [
         "*{stroke-linejoin:round;stroke-linecap:butt}",
         f"text{{font-family:{_FAMILY}}}",
+        *(f".{look}{{{style}}}" for style, look in looks.items()),
         *light,
         f"@media (prefers-color-scheme:dark){{{''.join(dark)}}}",
     ]
@@ -184,7 +190,7 @@ def _finish(drawn: str, title: str, description: str) -> bytes:
     svg.text = "\n"
     ElementTree.SubElement(svg, "title", {"id": "title"}).text = plain_text(title)
     ElementTree.SubElement(svg, "desc", {"id": "desc"}).text = plain_text(description)
-    ElementTree.SubElement(svg, "style").text = "\n".join(["", *style, ""])
+    ElementTree.SubElement(svg, "style").text = "\n".join(["", *sheet, ""])
     ElementTree.SubElement(svg, "rect", {"width": "100%", "height": "100%", "rx": "6", "class": f"f{inks[CARD.light]}"})
     svg.extend(child for child in there if child.tag != "metadata" and child.find("style") is None)
     for child in svg:
@@ -204,7 +210,7 @@ def _tidy(element: ElementTree.Element, inks: dict[str, str], used: set[tuple[st
         if key == "style":
             element.attrib.update(_styled(rounded, inks, used))
         else:
-            element.set(key, rounded.lstrip() if key == "d" else rounded)
+            element.set(key, " ".join(rounded.split()) if key == "d" else rounded)
 
 
 def _unindented(text: str | None) -> str | None:

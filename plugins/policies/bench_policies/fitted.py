@@ -134,12 +134,11 @@ class FittedPolicy:
             return math.nan
         if feature in self.categories:
             texts = self.categories[feature]
-            if str(given) not in texts and OTHER in texts:
-                return float(texts.index(OTHER))
-            if str(given) not in texts:
+            text = str(given) if str(given) in texts else OTHER
+            if text not in texts:
                 hint = one_line(did_you_mean(str(given), texts))
                 raise RequestError(f"{name} has no category {given!r}; {hint}")
-            return float(texts.index(str(given)))
+            return float(texts.index(text))
         if not isinstance(given, int | float | np.integer | np.floating | np.bool_):
             raise RequestError(f"{name} must be a number, not {given!r}")
         number = float(given)

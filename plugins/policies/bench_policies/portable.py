@@ -93,11 +93,10 @@ class Portable:
                 raise ValueError(f"{name} is missing, and this policy takes no missing values")
             return math.nan if feature["fill"] is None else feature["fill"]
         if feature["categories"] is not None:
-            if str(given) not in feature["categories"] and OTHER in feature["categories"]:
-                given = OTHER
-            if str(given) not in feature["categories"]:
+            text = str(given) if str(given) in feature["categories"] else OTHER
+            if text not in feature["categories"]:
                 raise ValueError(f"{name} has no category {given!r}; known: {', '.join(feature['categories'])}")
-            return float(feature["categories"].index(str(given)))
+            return float(feature["categories"].index(text))
         value = float(given)
         if not math.isfinite(value) or (feature["numbers"] is not None and value not in feature["numbers"]):
             raise ValueError(f"{name} has no value {given!r}")

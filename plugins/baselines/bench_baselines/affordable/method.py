@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Interval, MinLen
@@ -13,11 +13,13 @@ from annotated_types import Ge, Gt, Interval, MinLen
 from bench_core import Family, Method, Policy, Problem
 
 if TYPE_CHECKING:
+    from bench_models.boosting import BoostedModel
     from numpy.typing import NDArray
 
     from bench_baselines.affordable.models import Models
-    from bench_baselines.affordable.policy import StackPolicy
+    from bench_baselines.affordable.policy import Linear, StackPolicy
     from bench_baselines.forward_selection.prices import MeanPrices
+    from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["AffordableSubset"]
 
@@ -26,8 +28,6 @@ _STEPS = 3
 _LAZY_ABOVE = 16
 """With more features than this, forward selection recomputes a gain only if its last value would be the best."""
 
-Subset = tuple[int, ...]
-"""Features, ascending."""
 _Kinds = tuple[str, ...]
 _Share = Annotated[float, Interval(gt=0, le=1)]
 
@@ -43,6 +43,7 @@ class _Found:
 
     @property
     def loss(self) -> float:
+        """The mean loss."""
         return float(self.losses.mean())
 
 
@@ -105,7 +106,9 @@ class AffordableSubset(Method):
             if found is None or found.features in seen:
                 continue
             seen.add(found.features)
-            policies.append(self._policy(models, found, share, prices.of_set(found.features)))
+            fitted = [models.fitted(found.features, kind) for kind in found.kinds]
+            about = {"loss": found.loss, "search": found.search, "models": list(found.kinds)}
+            policies.append(self._policy(problem, prices, share, found.features, fitted, about))
             scores.append(validation_score(problem, policies[-1].decide(problem.validation.rows())))
         if not policies:
             return Family([ConstantPolicy.learnt(problem)])
@@ -118,7 +121,7 @@ class AffordableSubset(Method):
             policy: from `fit`.
             problem: the training part may hold rows that were validation rows.
         """
-        from bench_baselines.affordable.models import Models
+        from bench_baselines.affordable.models import fit_model
         from bench_baselines.affordable.policy import StackPolicy
         from bench_baselines.affordable.search import fill
         from bench_baselines.forward_selection.prices import MeanPrices
@@ -129,8 +132,9 @@ class AffordableSubset(Method):
         features, share = policy.features, details["budget"]
         if details["search"] == "gains":
             features = fill((), self._gains(problem), prices, share * prices.full)
-        found = _Found(features, details["search"], tuple(details["models"]), np.array([details["loss"]]))
-        return self._policy(Models(self, problem), found, share, prices.of_set(features))
+        fitted = [fit_model(self, problem, features, kind) for kind in details["models"]]
+        about = {name: details[name] for name in ("loss", "search", "models")}
+        return self._policy(problem, prices, share, features, fitted, about)
 
     def _gains(self, problem: Problem) -> dict[int, float]:
         from bench_baselines.affordable.models import gains_of
@@ -163,19 +167,19 @@ class AffordableSubset(Method):
         ]
         return min(found, key=lambda one: one.loss)
 
-    def _policy(self, models: Models, found: _Found, share: float, price: float) -> StackPolicy:
+    def _policy(
+        self, problem: Problem, prices: MeanPrices, share: float, features: Subset,
+        fitted: Sequence[BoostedModel | Linear], about: Mapping[str, Any],
+    ) -> StackPolicy:  # fmt: skip
+        """Return the policy of a set and its fitted models; ``about`` is added to its details."""
         from bench_baselines.affordable.policy import Member, StackPolicy
 
-        problem, fitted = models.problem, [models.fitted(found.features, kind) for kind in found.kinds]
-        members = tuple(Member(model, found.features, 1 / len(fitted)) for model in fitted)
+        members = tuple(Member(model, features, 1 / len(fitted)) for model in fitted)
         details = {
             "budget": share,
-            "features": len(found.features),
-            "price": price,
-            "loss": found.loss,
-            "names": [problem.feature_names[feature] for feature in found.features],
-            "search": found.search,
-            "models": list(found.kinds),
+            "features": len(features),
+            "price": prices.of_set(features),
+            "names": [problem.feature_names[feature] for feature in features],
+            **about,
         }
-        classes = problem.n_classes > 0
-        return StackPolicy(members, problem.n_features, classes, f"budget={share:g}", details)
+        return StackPolicy(members, problem.n_features, problem.n_classes > 0, f"budget={share:g}", details)

@@ -15,7 +15,7 @@ from bench_baselines.affordable.policy import Linear, answers
 from bench_core import Part, Problem
 
 if TYPE_CHECKING:
-    from bench_baselines.affordable.search import Subset
+    from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["Models", "fit_model", "gains_of"]
 

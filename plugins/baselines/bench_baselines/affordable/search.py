@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench_baselines.forward_selection.prices import MeanPrices
+from bench_baselines.forward_selection.prices import MeanPrices, limit_of
+from bench_baselines.forward_selection.search import Subset
 
-__all__ = ["Subset", "fill"]
-
-Subset = tuple[int, ...]
-"""Features, ascending."""
-
-_SLACK = 1e-12
-"""A set fits a budget if its price exceeds it by at most this share, since prices are sums of rounded numbers."""
+__all__ = ["fill"]
 
 
 def fill(start: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: float) -> Subset:
@@ -26,7 +21,7 @@ def fill(start: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: 
 
     Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (greedy by gain per price).
     """
-    now, limit = start, budget * (1 + _SLACK)
+    now, limit = start, limit_of(budget)
     rest = {f for f, gain in gains.items() if gain > 0} - set(now)
     while True:
         spent = prices.of_set(now)

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["MeanPrices"]
+__all__ = ["MeanPrices", "limit_of"]
+
+_SLACK = 1e-12
+
+
+def limit_of(budget: float) -> float:
+    """Return the most that a set for a budget may cost: slightly more, since prices are sums of rounded numbers."""
+    return budget * (1 + _SLACK)
 
 
 @dataclass(frozen=True, eq=False)

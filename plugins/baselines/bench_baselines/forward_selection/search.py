@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bench_baselines.forward_selection.prices import MeanPrices
+from bench_baselines.forward_selection.prices import MeanPrices, limit_of
 
 __all__ = ["Subset", "select"]
 
 Subset = tuple[int, ...]
 """Features, ascending."""
-
-_SLACK = 1e-12
-"""A set fits a budget if its price exceeds it by at most this share, since prices are sums of rounded numbers."""
 
 
 def select(
@@ -33,7 +30,7 @@ def select(
         The set of lowest loss among the empty set, the sets of the greedy search, the best single feature that fits,
         and all features if they fit; in a tie the cheapest, then the first in this order.
     """
-    limit = budget * (1 + _SLACK)
+    limit = limit_of(budget)
     everything = tuple(range(prices.features))
     first_step = [(f,) for f in everything if prices.of_set((f,)) <= limit]
     candidates = [(), *_greedy(loss, prices, limit, patience, prices.features > lazy_above)]

@@ -47,11 +47,6 @@ class BoostedModel:
         """Number of trees."""
         return int(self.booster.num_trees())
 
-    @property
-    def rounds(self) -> int:
-        """Number of boosting rounds."""
-        return int(self.booster.num_trees()) // int(self.booster.num_model_per_iteration())
-
     def raw(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """LightGBM's scores before its link: float64 (rows, outputs). X has all columns of the problem."""
         if not len(X):
@@ -102,7 +97,6 @@ def fit_boosted(
     learning_rate: float = 0.1,
     min_samples_leaf: int = 20,
     ranking: str = "lambdarank",
-    patience: int = 0,
     row_share: float = 1.0,
     column_share: float = 1.0,
 ) -> BoostedModel:
@@ -115,8 +109,6 @@ def fit_boosted(
         max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ``learning_rate`` and
             ``min_data_in_leaf``.
         ranking: ``lambdarank`` or ``pointwise``, see `objective_of`.
-        patience: keep the rounds up to the lowest validation loss, and stop after this many rounds without a lower one;
-            0 keeps all rounds.
         row_share, column_share: the share of the rows, and of the columns, that each tree is grown on, drawn at random;
             LightGBM's ``bagging_fraction`` and ``feature_fraction``.
 
@@ -134,4 +126,4 @@ def fit_boosted(
     if column_share < 1:
         settings["feature_fraction"] = column_share
     columns = np.asarray(columns, dtype=np.int64)
-    return BoostedModel(train(problem, n_estimators, settings, columns, patience), columns, problem.n_classes)
+    return BoostedModel(train(problem, n_estimators, settings, columns), columns, problem.n_classes)

@@ -41,11 +41,7 @@ def objective_of(problem: Problem, ranking: str) -> dict[str, Any]:
 
 
 def train(
-    problem: Problem,
-    rounds: int,
-    parameters: dict[str, Any],
-    columns: NDArray[np.int64] | None = None,
-    patience: int = 0,
+    problem: Problem, rounds: int, parameters: dict[str, Any], columns: NDArray[np.int64] | None = None
 ) -> lightgbm.Booster:
     """Train on the training part; the same booster for any number of threads.
 
@@ -54,8 +50,6 @@ def train(
         rounds: boosting rounds.
         parameters: LightGBM's parameters with the objective; they override the settings made here.
         columns: int64: the columns to train on, in this order; all when None.
-        patience: keep the rounds up to the lowest validation loss, and stop after this many rounds without a lower one
-            (not for lambdarank); all rounds if it is 0 or there is no validation row.
     """
     import lightgbm
 
@@ -76,11 +70,4 @@ def train(
         **parameters,
     }
     data = lightgbm.Dataset(np.ascontiguousarray(X), y, group=group, params=settings)
-    judging = problem.validation
-    if not patience or not len(judging):
-        return lightgbm.train(settings, data, num_boost_round=rounds)
-    read = np.ascontiguousarray(judging.X if columns is None else judging.X[:, columns])
-    judged = data.create_valid(read, np.asarray(judging.y, dtype=np.float64))
-    stop = lightgbm.early_stopping(patience, verbose=False)
-    booster = lightgbm.train(settings, data, num_boost_round=rounds, valid_sets=[judged], callbacks=[stop])
-    return lightgbm.Booster(model_str=booster.model_to_string(num_iteration=booster.best_iteration))
+    return lightgbm.train(settings, data, num_boost_round=rounds)

@@ -147,23 +147,22 @@ def rendered(table: pd.DataFrame) -> str:
 def merged(old: str, new: str, methods: list[str]) -> str:
     """Return the old tables with the rows of these methods from the new ones."""
 
-    def method_of(line: str) -> str:
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        return next((cell for cell in cells[:2] if cell in methods), "")
+    def cells(line: str) -> list[str]:
+        return [cell.strip() for cell in line.strip("|").split("|")]
 
-    tables, fresh = old.split("### "), new.split("### ")
-    for number, (table, other) in enumerate(zip(tables, fresh, strict=True)):
-        replacing = [line for line in other.splitlines() if method_of(line)]
-        lines: list[str] = []
-        for line in table.splitlines():
-            if not method_of(line):
-                lines.append(line)
-            elif number == 0:  # a row for each method, in the suite's order
-                lines += [one for one in replacing if method_of(one) == method_of(line)]
-        if number:
-            last = max(place for place, line in enumerate(lines) if line.startswith("|"))
-            lines[last + 1 : last + 1] = replacing
-        tables[number] = "\n".join(lines) + "\n"
+    first, *others = old.split("### ")
+    fresh, *fresh_others = new.split("### ")
+    changed = {cells(line)[0]: line for line in fresh.splitlines() if cells(line)[0] in methods}
+    lines = [changed.get(cells(line)[0], line) for line in first.splitlines()]
+    order = {cells(line)[0]: place for place, line in enumerate(lines)}
+    tables = ["\n".join(lines) + "\n"]
+    for table, other in zip(others, fresh_others, strict=True):
+        lines = table.splitlines()
+        places = [place for place, line in enumerate(lines) if line.startswith("|")]
+        rows = [line for line in lines[places[2] : places[-1] + 1] if cells(line)[1] not in methods]
+        rows += [line for line in other.splitlines() if line.startswith("|") and cells(line)[1] in methods]
+        lines[places[2] : places[-1] + 1] = sorted(rows, key=lambda line: order[cells(line)[1]])
+        tables.append("\n".join(lines) + "\n")
     return "### ".join(tables)
 
 

@@ -54,10 +54,10 @@ class AffordableSubset(Method):
     For every budget, two sets are compared. The first has the features of greatest gain per price in LightGBM's trees
     on all features, as far as they fit the budget. The second is found by forward selection with the linear model, and
     filled up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
-    regression, or the mean of both, whichever has the lowest loss (log loss, or squared error). Losses are measured out
-    of fold on the training part, or on the validation part if that has many rows: one half of the rows searches the
-    second set, the other half compares. The second set is taken only if its loss is lower by more than one standard
-    error of the difference, since on few rows smaller differences are noise.
+    regression, or the mean of both, whichever has the lowest loss: the squared error of values, or of probabilities
+    (Brier score). Losses are measured out of fold on the training part, or on the validation part if that has many
+    rows: one half of the rows searches the second set, the other half compares. The second set is taken only if its
+    loss is lower by more than one standard error of the difference, since on few rows smaller differences are noise.
 
     Attributes:
         model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the
@@ -68,12 +68,12 @@ class AffordableSubset(Method):
         row_share, column_share: the share of the rows, and of the columns, that each tree is grown on.
         C: of the logistic regression, as scikit-learn's.
 
-    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Breiman, Friedman,
-    Olshen, Stone, Classification and regression trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient
-    boosting, 2002 (shares of the rows).
+    Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Brier, Verification of
+    forecasts expressed in terms of probability, 1950; Breiman, Friedman, Olshen, Stone, Classification and regression
+    trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient boosting, 2002 (shares of the rows).
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     takes_missing: ClassVar[bool] = True
     model: Literal["lightgbm", "logistic", "stack"] = "stack"

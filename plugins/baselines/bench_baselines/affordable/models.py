@@ -23,8 +23,6 @@ _FOLDS = 3
 _ENOUGH_ROWS = 400
 """Number of validation rows from which these evaluate models, which saves two of three fits. With fewer, accuracy has a
 standard error above 2.5 points, so folds of the training part are used, which has about three times as many rows."""
-_LEAST = 1e-15
-"""Lower bound of probabilities in a log loss."""
 
 
 class Settings(Protocol):
@@ -125,18 +123,17 @@ class Models:
         return self._shown[key]
 
     def losses(self, answer: NDArray[np.float64], rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the log loss of probabilities, or the squared error of values, on some of the evaluation rows.
+        """Return the squared error of values, or of probabilities (Brier score), on some of the evaluation rows.
 
         Args:
             answer: as from `shown`, on all rows.
             rows: bool (evaluation rows,).
         """
         answer, y = answer[rows], self.y[rows]
-        if answer.ndim == 1:
-            squares: NDArray[np.float64] = (answer - y) ** 2
-            return squares
-        shares = answer[np.arange(len(y)), np.asarray(y, dtype=np.int64)]
-        return np.asarray(-np.log(np.maximum(shares, _LEAST)))
+        if answer.ndim == 2:
+            y = np.arange(answer.shape[1]) == np.asarray(y, dtype=np.int64)[:, None]
+        squares = (answer - y) ** 2
+        return np.asarray(squares.sum(axis=1) if answer.ndim == 2 else squares)
 
     def loss_of(self, features: Subset, kind: str) -> float:
         """Return the mean loss of a set's models on the searched rows."""

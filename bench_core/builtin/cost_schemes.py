@@ -153,7 +153,7 @@ def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tupl
 
 
 def _rectangular(prices: list[Any]) -> NDArray[np.float64]:
-    """Combine numbers and coefficient lists of any length to one table; short lists are padded with zeros."""
+    """Combine numbers and coefficient lists of any length into one table; short lists are padded with zeros."""
     lists = [price if isinstance(price, list) else [price] for price in prices]
     table = np.zeros((len(lists), max((len(row) for row in lists), default=1)))
     for i, row in enumerate(lists):

@@ -65,7 +65,7 @@ def accuracy(outcome: Outcome) -> float:
 def accuracy_at_cap(outcome: Outcome, k: int) -> float:
     """Share of right labels over all rows when no row may cost more than k; NaN where the policy was not cut at k.
 
-    A row that the cap stops answers from the features bought until then.
+    A row that the cap stops is answered from the features bought until then.
     """
     labels = outcome.at_caps.get(k)
     return float("nan") if labels is None else _mean(labels == outcome.y)
@@ -159,7 +159,7 @@ def ndcg_at(outcome: Outcome, k: int) -> float:
 
 
 def precision_at(outcome: Outcome, k: int) -> float:
-    """Precision@k, mean over queries: relevant (grade > 0) among the k best-scored, over k.
+    """Precision@k, mean over queries: the relevant rows (grade > 0) among the k of highest score, divided by k.
 
     Equal scores share their places; a query with fewer than k documents is still divided by k.
     """
@@ -190,10 +190,10 @@ def _probabilities(outcome: Outcome) -> NDArray[np.float64]:
 
 
 def auc(outcome: Outcome) -> float:
-    """Area under the ROC curve: how often a row of the second class has more of its probability than one of the first.
+    """Area under the ROC curve: how often a row of the second class has a higher score than a row of the first.
 
-    A tie counts half (Mann and Whitney); 0.5 where one of the classes is not there, since no order can be wrong.
-    Refused rows count by their probabilities. For two classes: with more the audit does not compare an order.
+    A tie counts half (Mann and Whitney). If one of the classes has no rows, the value is 0.5, since no order is wrong.
+    Refused rows count by their probabilities. For two classes only: with more, the audit does not compare an order.
 
     Source: Hanley and McNeil, Radiology 143 (1982).
     """
@@ -209,7 +209,7 @@ def auc(outcome: Outcome) -> float:
 
 
 def log_loss(outcome: Outcome) -> float:
-    """Mean of −ln of the true class's probability, at least 1e-15 of it; in nats."""
+    """Mean of −ln of the true class's probability in nats; probabilities below 1e-15 count as 1e-15."""
     probabilities = _probabilities(outcome)[np.arange(len(outcome.y)), outcome.y]
     return _mean(-np.log(np.maximum(probabilities, _LEAST)))
 
@@ -227,8 +227,8 @@ def brier(outcome: Outcome) -> float:
 def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> float:
     """Mean cost of an answer under a cost matrix, where each row gets the class of least expected cost.
 
-    Among classes of equal expected cost the first. Refused rows count by their probabilities, as a cost of refusing
-    is not known.
+    Of classes with equal expected cost, the first one is taken. Refused rows count by their probabilities, because the
+    cost of refusing is not known.
 
     Args:
         outcome: with probabilities.
@@ -245,7 +245,7 @@ def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> flo
 
 
 def cost_of_missing(outcome: Outcome, k: int) -> float:
-    """`misclassification_cost` with a matrix in which missing any class but the first costs k, a false alarm 1."""
+    """`misclassification_cost` where an error on a row of the first class costs 1, and on any other row k."""
     classes = _probabilities(outcome).shape[1]
     matrix = np.full((classes, classes), float(k))
     matrix[0] = 1.0

@@ -26,7 +26,7 @@ _NAMED = 20
 
 
 class PluginGroup(click.Group):
-    """A group of commands to which plugins can add. A command's module is imported when the command is looked up."""
+    """A group of commands that plugins can extend. A command's module is imported when the command is looked up."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         for line in load_command(self._manager(ctx), self, cmd_name):

@@ -21,6 +21,9 @@ def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: No
 
     JSON cannot express floats that are not finite: each is replaced by what ``infinite`` returns for it, by default
     None. Text that UTF-8 cannot encode is escaped (`writable`).
+
+    Raises:
+        TypeError: a value has no plain JSON form.
     """
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist(), infinite)

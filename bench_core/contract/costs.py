@@ -123,7 +123,7 @@ class Costs:
         return any(table is not None and bool(table[:, 1:].any()) for table in (self.prices, self.group_prices))
 
     def feature_prices(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Prices of features, group prices not included: (rows, features), or (1, features) if no price has a size."""
+        """Prices of features without group prices: (rows, features), or (1, features) if no price depends on size."""
         return _at(self.prices, sizes)
 
     def group_prices_at(self, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
@@ -139,6 +139,9 @@ class Costs:
 
         Returns:
             float64 (rows,).
+
+        Raises:
+            DataError: prices depend on size and no sizes are given, or a price exceeds `MOST_PRICE`.
         """
         total = self._charge(acquired, self.prices, sizes)
         if self.groups is not None and self.group_prices is not None:
@@ -171,14 +174,14 @@ class Costs:
         return float(self.bill(acquired, None if size is None else np.array([size]))[0])
 
     def as_plain(self) -> dict[str, Any]:
-        """As plain JSON values; `from_plain` is the inverse."""
+        """Return the prices as plain JSON values; `from_plain` is the inverse."""
         arrays = {name: getattr(self, name) for name in PRICE_ARRAYS}
         listed = {name: None if array is None else array.tolist() for name, array in arrays.items()}
         return {**listed, "evaluation": float(self.evaluation)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> Costs:
-        """From what `as_plain` gave."""
+        """Make prices from the values that `as_plain` returned."""
         return cls(**{key: plain[key] for key in PRICE_ARRAYS}, evaluation=float(plain["evaluation"]))
 
 

@@ -23,7 +23,7 @@ def _taken(table: T, rows: NDArray[Any]) -> T:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to decide on: no labels.
+    """Rows to decide on, without labels.
 
     Attributes:
         X: float64 (rows, columns), encoded as the training part was.
@@ -266,13 +266,13 @@ class Outcome:
 def next_of_stages(
     acquired: NDArray[np.bool_], left_at: NDArray[np.int64], known: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """`Policy.next_features` for a policy of consecutive stages, where each stage reads more features than the last.
+    """`Policy.next_features` for a policy of consecutive stages, where each stage adds features to the one before.
 
     A row is answered if its known features cover all stages up to the one it leaves at. Any other row requests the
     features of the first stage that is not covered, because its exit stage was computed from unknown values.
 
     Args:
-        acquired: bool (stages, features): the features acquired up to each stage; each stage includes the last one's.
+        acquired: bool (stages, features): the features acquired up to and including each stage.
         left_at: int64 (rows,): the stage, from 0, that each row leaves at; unknown values may have any placeholder.
         known: bool (rows, features).
 

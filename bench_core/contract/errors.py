@@ -89,7 +89,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 
 
 def refused_name(name: object) -> str:
-    """Say why a name of a plugin or registered object is invalid; empty if valid. It becomes part of file names."""
+    """Say why a name of a plugin or registered object is invalid; empty if valid. Names become parts of file names."""
     if isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}", name):
         return ""
     return f"{repr(name)[:60]} is no name: up to 100 letters, digits and . _ - @, beginning with a letter or digit"

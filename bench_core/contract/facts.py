@@ -47,14 +47,14 @@ class DataFacts:
         return len(self.feature_names)
 
     def as_plain(self) -> dict[str, Any]:
-        """As plain JSON values; `from_plain` is the inverse."""
+        """Return the facts as plain JSON values; `from_plain` is the inverse."""
         return {**vars(self), "feature_names": list(self.feature_names)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> DataFacts:
-        """From what `as_plain` gave.
+        """Make facts from the values that `as_plain` returned.
 
         Raises:
-            TypeError, KeyError: it is something else.
+            TypeError, KeyError: ``plain`` is not of this form.
         """
         return cls(**{**plain, "feature_names": tuple(plain["feature_names"])})

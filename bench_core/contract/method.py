@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class SharedWork:
-    """Objects that several fits share, each with the seconds it took to make. The last four are kept.
+    """Objects that several fits share, each with the seconds it took to make. The four most recently used are kept.
 
     Attributes:
         reused: seconds saved by reusing objects.
@@ -110,7 +110,7 @@ class Problem:
         """Make an object once for all fits on the same training and validation parts, costs and seed.
 
         The time it took counts as fitting time of every trial that uses it, so that a record does not depend on the
-        trials before it. The last few objects are kept.
+        trials before it. Only the most recently used objects are kept.
 
         Args:
             key: identifies the object and everything it depends on besides the parts, costs and seed: the plugin, the
@@ -243,7 +243,7 @@ class Method(Parameters, ABC):
         version: raised when the algorithm changes, so that old records are not taken for new ones.
         tasks: the supported tasks.
         classes_limit, features_limit: the greatest supported number of classes and of features; None: no limit.
-        takes_missing: whether X may contain NaN. It does only if the suite encodes ``raw``.
+        takes_missing: whether X may contain NaN, which happens only if the suite encodes ``raw``.
         needs_threshold: whether fitting needs a confidence threshold (`Problem.need_threshold`).
     """
 

@@ -114,8 +114,8 @@ class DescribedRegistry(Registry):
     def import_acting(self) -> None:
         """Import plugins of distributions without methods, if they have hooks other than registering ones.
 
-        For all other plugins, the texts that they register by hooks of other plugins are registered without importing
-        them.
+        Other plugins are not imported here. The texts that they register through each other's hooks are taken from
+        their descriptions.
         """
         plugins, descriptions = self.plugins, self.descriptions
         with_methods = {plugins[name].distribution for name, found in descriptions.items() if found.methods}

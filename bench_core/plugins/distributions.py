@@ -19,7 +19,7 @@ __all__ = ["CORE", "Distributions", "code_of", "imported_distributions"]
 CORE = "budgetbench"
 """The distribution of the core."""
 _AT_START = ("__editable__", "_distutils_hack")
-"""Modules that installers put into every Python process."""
+"""Prefixes of modules that installers load into every Python process."""
 
 
 class Distributions:
@@ -34,7 +34,7 @@ class Distributions:
         Args:
             names: the distributions to start from.
             extras: whether to include the requirements of extras.
-            without: normalised names to leave out, with requirements of these only.
+            without: normalised names to leave out, with the distributions that only they require.
         """
         seen, left, found = set(without), [_normal(name) for name in names], set()
         while left:

@@ -148,7 +148,7 @@ def bench_register_executors(register: RegisterExecutor) -> None:
             register("backwards", run_backwards)
 
         def run_backwards(work):
-            with closing(Worker(work.settings, work.registry, work.cache)) as worker:
+            with closing(Worker(work.settings, work.cache.registry, work.cache)) as worker:
                 for planned in reversed(work.todo):
                     work.note(worker.run(planned))
     """
@@ -158,7 +158,7 @@ def bench_register_executors(register: RegisterExecutor) -> None:
 def bench_register_commands(group: click.Group) -> None:
     """Add commands to ``bench``, or options to its commands. Only modules in ``budgetbench.commands`` may implement it.
 
-    Called once, when help is shown or a command is called that one of the module's entry points is named after.
+    Called once: when help is shown, or when a command is called that has the name of one of the module's entry points.
 
     An option added to ``bench run`` reaches `bench_run_finished` as ``run.options``.
 

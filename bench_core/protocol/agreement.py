@@ -1,10 +1,10 @@
 """Comparison of two decisions on the same rows: exact for everything that metrics depend on, else up to rounding.
 
-Real numbers may differ by rounding, because threads may add in another order. A policy must not use differences within
-the rounding to pass on information about rows. So the results that follow from the numbers are compared exactly: the
-label, whether the answer is conclusive, and, for ranked rows, the order within a query. A policy cannot enlarge the
-tolerance: it is absolute for probabilities; for a score it is relative to the spread of the target, or four units in
-the last place of the score.
+Floating-point numbers may differ by rounding, because threads may add them in another order. A policy must not pass on
+information about rows by differences within the rounding. So the results that follow from the numbers are compared
+exactly: the label, whether the answer is conclusive, and, for ranked rows, the order within a query. A policy cannot
+enlarge the tolerance: it is absolute for probabilities; for a score it is relative to the spread of the target, or four
+units in the last place of the score.
 
 One gap remains: a metric that depends on finer differences (such as the order of scores in a task without ranking,
 unless the metric declares ``order``) can be affected by differences below 1e-9 of the target's spread.

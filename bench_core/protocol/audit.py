@@ -1,8 +1,8 @@
 """The audit: proof by substitution that a policy read nothing it had not acquired.
 
 When all policies have decided, the audit replaces every value that a policy did not declare as acquired by a value of
-the same feature from the training part (`bench_core.protocol.substitutes`). The policy then decides again, in two
-rounds or more. The answers of an honest policy do not change. The audit's randomness is secret: its seed comes from the
+the same feature from the training part (`bench_core.protocol.substitutes`). The policy then decides again, in one or
+more rounds. The answers of an honest policy do not change. The audit's randomness is secret: its seed comes from the
 operating system after the last decision. Only the record of a failed audit keeps it, so that the audit can be repeated
 (``bench run --audit-seed``). Every round of every policy has its own order of rows and its own substitutes. A quarter
 of the rows, drawn anew in each round, is in the batch twice, with different substitutes. Queries get new ids.

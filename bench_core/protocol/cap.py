@@ -42,7 +42,7 @@ Cuts = Mapping[tuple[int, str], Mapping[int, NDArray[np.int64]]]
 
 
 def background_of(X: NDArray[np.float64], feature_of_column: NDArray[np.int64], seed: int = 0) -> NDArray[np.float64]:
-    """Return background rows. Each feature's values come from different training rows, so no training row is stored.
+    """Return background rows. Features are drawn separately from the training rows, so that no complete row is stored.
 
     Args:
         X: float64 (rows, columns), encoded.
@@ -163,7 +163,7 @@ class Capped(Policy):
 
 
 def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Problem, shown: Mapping[str, Shown]) -> Cuts:
-    """Ask the policies that can be asked under each cap, and answer the rows that are cut.
+    """Under each cap, ask every policy that can be asked step by step, and answer the rows that it cuts.
 
     Args:
         policies: the policies of a family.
@@ -196,7 +196,7 @@ def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Proble
 
 
 def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np.int64]]) -> Outcome:
-    """Return the outcome with the labels at each cap: the cut answers of rows over the cap, own answers of the others.
+    """Return the outcome with the labels at each cap: of rows over it the cut ones, of others the policy's own.
 
     A cap is left out if rows are over it and the policy was not cut.
     """

@@ -66,6 +66,8 @@ def prepare(
 
     Raises:
         DataError: it cannot be split, or the prices do not fit it.
+        ContractError: the scheme gave no prices, or wrote into the data set.
+        RequestError: there is no such encoding.
     """
     split = make_split(dataset, rule, seed)
     encoder = fit_encoder(dataset, split.train, encode)

@@ -42,7 +42,7 @@ class Replay:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """bool (rows, features): the requested features, which must be paid."""
+        """bool (rows, features): the requested features, which must be paid for."""
         bought: NDArray[np.bool_] = self.bought_in > 0
         return bought
 

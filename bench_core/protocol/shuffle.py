@@ -17,14 +17,14 @@ class Shuffler:
     those of `numpy.random.Generator.permutation` in NumPy 1.17 to 2.4; NumPy does not promise to keep them.
 
     Args:
-        bits: where the words come from; a 64-bit word is two of 32 bits, the lower first.
+        bits: the source of the words; each 64-bit word gives two of 32 bits, the lower half first.
     """
 
     def __init__(self, bits: np.random.BitGenerator) -> None:
         self._words = _words(bits)
 
     def permutation(self, count: int) -> NDArray[np.int64]:
-        """A random order of ``count`` things; int64 (count,)."""
+        """A random order of ``count`` items; int64 (count,)."""
         order = list(range(count))
         words = self._words
         for last in range(count - 1, 0, -1):

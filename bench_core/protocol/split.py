@@ -26,9 +26,12 @@ class SplitRule:
     Attributes:
         kind: ``random`` (seeded) or ``given`` (the data set's own split). If that has no validation part, the fraction
             ``validation`` of its training part is used.
-        train, validation, test: fractions of the rows (they may sum to less than one), or absolute counts when
-            all three are above one.
+        train, validation, test: fractions of the rows (they may sum to less than one), or absolute counts if any
+            of them is above one.
         stratify: keep class proportions (classification only).
+
+    Raises:
+        ValueError: one is not above 0, fractions sum to more than 1, or fractions and counts are mixed.
     """
 
     kind: Literal["random", "given"] = "random"
@@ -60,8 +63,8 @@ class Split:
 def make_split(dataset: Dataset, rule: SplitRule, seed: int) -> Split:
     """The rows of each part under a seed.
 
-    Ranking data is divided by query, so that no query is in two parts. The rows of a class that is too rare for every
-    part go to the training part first.
+    Ranking data is divided by query, so that no query is in two parts. If a class has too few rows for all
+    three parts, they go to the training part first.
 
     Raises:
         DataError: too few rows (or queries) for three parts, or ``given`` without a given split.

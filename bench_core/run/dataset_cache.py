@@ -1,4 +1,4 @@
-"""A cache of data sets by their parameters. Hashes and facts are remembered, so that many need not be loaded at all."""
+"""A cache of data sets by their parameters. Hashes and facts are remembered, so that many data sets need no loading."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ class Plan:
 def definition_of(trial: Trial) -> str:
     """A data set's definition in a suite, as canonical JSON: the data source, its version, and the given parameters.
 
-    If the data is not available, known records are used if they are of a data set with an equal definition. Parameters
-    with default values are left out, so that adding a parameter does not change definitions.
+    If the data is not available, known records of a data set with an equal definition are used. Parameters with default
+    values are left out, so that adding a parameter does not change definitions.
     """
     given = given_parameters(trial.source)
     return canonical_json({"use": trial.dataset_use, "version": type(trial.source).version, "parameters": given})

@@ -79,7 +79,7 @@ class Conditions:
     """The conditions of a run, besides the trial.
 
     Attributes:
-        provenance: kept in the record: versions, host, date.
+        provenance: kept in the record: versions, processor, date.
         threads: how many threads the method may use.
         audit_seed: the seed of the audit, from the record of a failed one, to repeat it. By default a secret seed is
             drawn when all policies have decided.

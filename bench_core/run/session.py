@@ -44,7 +44,7 @@ class SuiteSession:
 
     @property
     def known(self) -> KnownTrials:
-        """Trials that a plugin knows in addition to the store, as they are now."""
+        """Trials that a plugin knows in addition to the store; read again if they have changed."""
         if not self._known.is_current:
             self._known = self.registry.manager.hook.bench_known_trials(session=self) or KnownTrials()
         return self._known

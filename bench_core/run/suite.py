@@ -188,7 +188,7 @@ class Suite:
         """Every trial, in a fixed order: data set, seed, cost scheme, method, grid point.
 
         Args:
-            seeds: only the first so many seeds of each data set.
+            seeds: how many seeds of each data set to use, from the first; None: all.
             only: ``dataset``, ``method``, ``costs`` → names to keep.
 
         Raises:

@@ -67,7 +67,7 @@ def bill_is_sound(problem: Problem, rows: Rows, policies: list[tuple[str, Policy
 
 
 def check_one_row(method: Method, task: Task) -> None:
-    """A batch of one row (or one query, if the policy decides by query) gets the same answer as in a larger batch."""
+    """A batch of one row works, and gets the same answer as in a larger batch unless the policy decides by query."""
     case, family = fitted(method, task)
     for name, policy in some_policies(family):
         together = decide(policy, case.rows, case.problem, name)

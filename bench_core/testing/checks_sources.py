@@ -73,7 +73,7 @@ def check_status(source: DataSource, context: DataContext) -> None:
 
 
 def check_usable(source: DataSource, context: DataContext) -> None:
-    """It can be split and encoded: every part has rows, every encoded value is finite."""
+    """It can be split and encoded: every part has rows, and every encoded test value is finite."""
     dataset = _load(source, context)
     split = make_split(dataset, SplitRule(kind="random" if dataset.split is None else "given"), seed=0)
     encoder = fit_encoder(dataset, split.train, "ordinal")

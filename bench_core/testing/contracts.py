@@ -148,15 +148,15 @@ def method_contract(
             contract, the others `VARIANT_CHECKS`; their remaining checks have the marker ``weekly``.
         tasks: only these of their tasks.
         skip: check name (``audit``, or ``audit-binary`` for one task) → why it is left out, shown as a skip.
-        slow: fitting takes seconds. Every instance gets `VARIANT_CHECKS` with the marker ``slow``; its remaining checks
-            have the marker ``weekly``.
+        slow: whether fitting takes seconds. Then every instance gets `VARIANT_CHECKS` with the marker ``slow``; its
+            remaining checks have the marker ``weekly``.
 
     Example::
 
         test_contract = method_contract(SingleStage(), skip={"tiny": "needs two rows per class and fold"})
 
     Raises:
-        ValueError: no method, or ``skip`` names no check.
+        ValueError: there is no method, a method lacks one of ``tasks``, or ``skip`` names an unknown check.
     """
     import pytest
 

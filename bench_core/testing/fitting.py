@@ -62,7 +62,7 @@ def agreement_of(problem: Problem) -> Agreement:
 
 
 def fitted(method: Method, task: Task, variant: str = "plain") -> tuple[Case, Family]:
-    """A case and the method fitted on it. The same objects are returned for every check that needs no fresh ones."""
+    """A case and the method fitted on it. Cached: later calls with equal arguments return the same objects."""
     key = (type(method), repr(method), task, variant)
     if key in _FITS:
         _FITS.move_to_end(key)
@@ -120,7 +120,7 @@ def same_decisions(a: Decisions, b: Decisions, what: str, problem: Problem, rows
         problem: the problem that the policy was fitted on; it determines the comparison
             (`bench_core.protocol.agreement`).
         rows: the rows, for their queries.
-        exact: whether to compare bit for bit; otherwise real numbers may differ by rounding.
+        exact: whether to compare bit for bit; otherwise floating-point numbers may differ by rounding.
 
     Raises:
         ContractError: they differ; the message has the number of rows that do, and the first one.

@@ -70,7 +70,7 @@ def make_dataset(task: Task = "binary", seed: int = 0, rows: int = ROWS, *, miss
         task: any of the four tasks.
         seed: the same seed gives the same table.
         rows: number of rows; ranking data has twelve queries.
-        missing: whether to remove every eighth value of the features ``large`` and ``counts``.
+        missing: whether to remove a random eighth of the values of the features ``large`` and ``counts``.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, 0x7E57]))
     latent = rng.normal(size=(rows, 4))
@@ -124,6 +124,9 @@ def make_case(
         rows: rows in all three parts together.
         threshold: confidence threshold of classification tasks.
         threads: threads that the method may use.
+
+    Raises:
+        ValueError: there is no such variant.
     """
     if variant not in VARIANTS:
         raise ValueError(f"there is no variant {variant!r}; {did_you_mean(variant, VARIANTS)}")

@@ -70,7 +70,7 @@ class Work:
 
     Attributes:
         todo: the trials to run, each once.
-        settings: for `Worker`, if ``options.jobs`` of them share this machine.
+        settings: the settings of each `Worker`, if ``options.jobs`` workers share this machine.
         options: how to run.
         note: the executor calls it in this process when a trial is done and stored.
         cache: this process's data sets, with its plugins (``cache.registry``).

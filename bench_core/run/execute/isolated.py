@@ -178,7 +178,7 @@ class Isolated(Solver):
         return wanted
 
     def _blob(self, key: NDArray[Any], arrays: dict[str, Any]) -> Blob:
-        """Put arrays in shared memory. Those of the last call are reused if they cannot have been changed."""
+        """Put arrays in shared memory, and reuse the memory of a recent call with the same read-only ``key``."""
         if not is_frozen(key):
             return packed(arrays)
         blob = next((blob for known, blob in self._packed if known is key), None)

@@ -199,7 +199,7 @@ def _started(settings: WorkerSettings) -> Worker:
     os.setsid()
     die_with_parent()
     if settings.run is not None and os.getppid() != settings.run:
-        os._exit(1)  # the parent died before this process asked to be notified of that
+        os._exit(1)  # the parent died before the call of die_with_parent
     adopt_orphans()
     if settings.memory is not None and settings.isolation == "none":
         import resource

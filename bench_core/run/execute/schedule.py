@@ -53,7 +53,7 @@ class Schedule:
     ) -> None:
         self.memory = memory or {}
         numbers: dict[Hashable, int] = {}
-        self._entries: list[_Entry] = sorted(  # includes trials that were taken before longer ones
+        self._entries: list[_Entry] = sorted(  # may include trials that were already taken
             (seconds.get(planned.name, 0.0), -place, numbers.setdefault(planned.preparation, len(numbers)), planned)
             for place, planned in enumerate(todo)
         )

@@ -87,7 +87,7 @@ class TrialStatus:
 
 
 class Worker:
-    """Runs trials one after another, keeping the last data set and the last preparations."""
+    """Runs trials one after another, and keeps recent data sets and preparations in memory."""
 
     _KEPT = 4
 

@@ -31,7 +31,7 @@ _POLL = 1.0
 _PATIENCE = 30.0
 """Seconds after which an unreachable scheduler ends the run, and time limit for fetching a task's exception."""
 _MOST_DEATHS = 2
-"""Deaths of its workers or its process after which a trial fails."""
+"""A trial fails after this many deaths of its workers, or of its process."""
 
 
 def run_on_dask(work: Work) -> None:
@@ -204,7 +204,7 @@ class _Run:
                     self._assign(planned, worker)
 
     def _waiting(self) -> int:
-        """Return the number of trials that no worker has been assigned."""
+        """Return the number of trials that are not assigned to any worker."""
         return len(self.schedule) + len(self.again)
 
     def _take(self, worker: _WorkerState, slots: int, room: float) -> Planned | None:
@@ -255,7 +255,7 @@ class _Run:
             self._update_workers()
 
     def _gathered(self, futures: list[Any]) -> list[Any]:
-        """Return the tasks' results; the exception of a task that raised one, None for a task of a lost worker."""
+        """Return for each task its result, the exception that it raised, or None if its worker is lost."""
         done = [future for future in futures if future.status == "finished"]
         answers: dict[str, Any] = {}
         if done:

@@ -1,6 +1,6 @@
 """The tasks of a Dask worker, which manages processes that run trials.
 
-With any isolation, no method's code runs in the worker's own process, so a trial can be stopped at any time.
+At every isolation level, methods run outside of the worker's own process, so a trial can be stopped at any time.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def leave(run: str) -> None:
     """End the processes of a run that is over."""
     with _LOCK:
         left = _IDLE.pop(run, [])
-    for _, process in left:  # in new threads, as closing would block the scheduler's thread
+    for _, process in left:  # in new threads, because closing would block the worker's event loop
         threading.Thread(target=process.close, name="bench-leave").start()
 
 
@@ -102,7 +102,7 @@ def _taken(run: str, request: str, concurrent: int) -> TrialProcess:
 
 
 def _watch() -> None:
-    """End processes that have been idle for `_IDLE_SECONDS`, forever; runs in a separate thread."""
+    """Repeatedly end processes that have been idle for `_IDLE_SECONDS`; runs in a separate thread and never returns."""
     while True:
         time.sleep(1.0)
         before = time.monotonic() - _IDLE_SECONDS

@@ -54,8 +54,8 @@ class Blob:
     def seal(self) -> None:
         """Make the file read-only for all processes, where the system supports it.
 
-        The kernel refuses while one of the file's pages is in use, which it causes itself for a moment when it moves
-        pages under memory pressure; then the call is repeated.
+        The kernel refuses while one of the file's pages is in use. Under memory pressure, the kernel itself uses pages
+        for a moment to move them, so the call is repeated.
 
         Raises:
             OSError: the kernel refuses for another reason, or for more than 30 seconds.

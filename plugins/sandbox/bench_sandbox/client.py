@@ -78,13 +78,13 @@ class Server:
         memory: int | None = None,
         disk: int = 2**30,
     ) -> Process:
-        """Start a restricted process. The first call to it calls ``target(settings)`` in it.
+        """Start a restricted process. It calls ``target(settings)`` when it gets its first call.
 
         Args:
             target: ``module:name`` of a callable that returns an object whose methods can be called.
             settings: plain JSON values.
             read: files and folders that it may read; by default those of the system, the interpreter and imports.
-            write: folders that it may write to, in addition to an empty one of its own, its working directory.
+            write: folders that it may write to, in addition to its own working directory, which is empty.
             environment: additional environment variables.
             memory: bytes that each of its processes may allocate; None: no limit.
             disk: largest size of a file and of its own folder, in bytes.

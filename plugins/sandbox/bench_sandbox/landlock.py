@@ -1,7 +1,7 @@
 """Landlock (`landlock(7)`): restrict irrevocably which files a process, and all that it starts, may open.
 
 The package ``landlock`` on PyPI supports the interface up to version 4 (signals and abstract sockets need 6) and has
-development releases only, so its three system calls are called here.
+development releases only, so this module calls the three system calls of Landlock itself.
 """
 
 from __future__ import annotations

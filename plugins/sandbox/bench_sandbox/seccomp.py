@@ -99,7 +99,7 @@ def available() -> bool:
 
 
 def drop_capabilities() -> None:
-    """Drop every capability of this process irrevocably; nothing where `available` is False.
+    """Drop every capability of this process irrevocably; do nothing if `available` is False.
 
     Raises:
         OSError: the kernel refuses.
@@ -112,7 +112,7 @@ def drop_capabilities() -> None:
 
 
 def refuse_calls() -> None:
-    """Install the filter irrevocably in this process and all that it starts; nothing where `available` is False.
+    """Install the filter irrevocably in this process and all that it starts; do nothing if `available` is False.
 
     Raises:
         OSError: the kernel refuses.

@@ -38,8 +38,8 @@ def end_strays(kept: Collection[int] = (), *, within: Collection[int] = ()) -> i
     ended: set[int] = set()
     seen: set[int] | None = None
     until = time.monotonic() + _PATIENCE
-    # A process may start another one before it is killed. Where one exits while the tree is read, its children are
-    # adopted by a process whose list was read before. So repeat until two readings in a row find the same and no stray.
+    # A process may start another one before it is killed. If one exits while the tree is read, its children may be
+    # adopted by a process that was read before. So repeat until two readings in a row find the same and no stray.
     while time.monotonic() < until:
         before, seen = seen, set()
         left = list(_strays(os.getpid(), kept, within, seen))

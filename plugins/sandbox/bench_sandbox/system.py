@@ -62,7 +62,7 @@ def name_process(name: str) -> None:
 
 
 def threads() -> int:
-    """Return the number of threads that a fork would lose, without those of jemalloc, which restarts them."""
+    """Return the number of threads of this process, without those of jemalloc, which restarts them after a fork."""
     if sys.platform != "linux":
         return 1
     names = [Path(f"/proc/self/task/{task}/comm").read_text() for task in os.listdir("/proc/self/task")]

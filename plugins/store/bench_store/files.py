@@ -36,7 +36,7 @@ def write_files(*files: File, flush: bool = True, error: type[Exception] = Store
     Args:
         files: the files to write.
         flush: whether to wait until they are on the disk; unnecessary for files that can be computed again.
-        error: the class to raise if they cannot be written. Earlier files at their paths are then unchanged.
+        error: the class to raise if they cannot be written. Paths whose new file was not renamed yet are unchanged.
     """
     opened: list[int] = []
     try:

@@ -1,7 +1,7 @@
 """Marks name the work that a process was doing when it died.
 
 A process keeps one small file open and writes there what it begins. The file is removed when the process exits
-normally. Writing takes microseconds: the file need not be flushed to the disk, because it survives the process.
+normally. Writing takes microseconds: the file is not flushed to the disk, because written data outlives its process.
 
 The file's name identifies the owner: host, id and start of the leading process, then of the process itself (they may
 be the same). So marks are not confused if several machines share a folder or the system reuses a process id.

@@ -26,7 +26,7 @@ def owner(process: int) -> str:
 
 
 def is_gone(process: str, start: str) -> bool:
-    """Whether the process that `owner` named, on this machine, has ended; zombies have."""
+    """Whether the process that `owner` named, on this machine, has ended; a zombie counts as ended."""
     return _start_of(int(process)) != start
 
 

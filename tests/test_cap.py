@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core import Costs, Decisions, Policy, Rows
+from bench_core import ContractError, Costs, Decisions, Policy, Rows
 from bench_core.execution import Capped, background_of, replay
+from bench_core.protocol.cap import cut_at_caps
+from bench_core.testing import make_problem
 
 FEATURES = 4
 
@@ -86,3 +89,14 @@ def test_a_cut_row_answers_the_mean_over_the_background() -> None:
     assert shown.probabilities is not None
     np.testing.assert_allclose(shown.probabilities[0, 1], sigmoid.mean())
     assert shown.acquired.tolist() == [[True, False, False, False]]
+
+
+def test_a_policy_that_decides_by_query_is_left_out() -> None:
+    class ByQuery(Path):
+        decision_scope = "query"
+
+    problem = make_problem("ranking")
+    policies = [ByQuery(tuple(range(FEATURES)), 1.0)]
+    assert cut_at_caps(policies, [1, 2], problem, {}) == {}
+    with pytest.raises(ContractError, match="decides by query"):
+        Capped(policies[0], 1.0, problem.costs, problem.train.X[:1], problem.feature_of_column)

@@ -4,7 +4,7 @@ Floating-point numbers may differ by rounding, because threads may add them in a
 information about rows by differences within the rounding. So the results that follow from the numbers are compared
 exactly: the label, whether the answer is conclusive, and, for ranked rows, the order within a query. A policy cannot
 enlarge the tolerance: it is absolute for probabilities; for a score it is relative to the spread of the target, or four
-units in the last place of the score.
+units in the last place of the score. The tolerance of an evaluation cost is relative to that cost.
 
 One gap remains: a metric that depends on finer differences (such as the order of scores in a task without ranking,
 unless the metric declares ``order``) can be affected by differences below 1e-9 of the target's spread.

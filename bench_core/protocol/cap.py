@@ -85,7 +85,7 @@ class Capped(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not can_be_asked(self.policy) or self.policy.decision_scope != "row":
+        if not _can_be_cut(self.policy):
             kind = type(self.policy).__name__
             raise ContractError(
                 f"a {kind} cannot be cut at a cap: it cannot be asked step by step, or decides by query"
@@ -162,8 +162,12 @@ class Capped(Policy):
         return Decisions(known, stage=stage, **total)
 
 
+def _can_be_cut(policy: Policy) -> bool:
+    return can_be_asked(policy) and policy.decision_scope == "row"
+
+
 def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Problem, shown: Mapping[str, Shown]) -> Cuts:
-    """Under each cap, ask every policy that can be asked step by step, and answer the rows that it cuts.
+    """Under each cap, ask every policy that can be asked row by row, and answer the rows that it cuts.
 
     Args:
         policies: the policies of a family.
@@ -171,7 +175,7 @@ def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Proble
         problem: has the prices, and the training part from which unknown values are filled in.
         shown: the parts as policies see them.
     """
-    asked = [number for number, policy in enumerate(policies) if caps and can_be_asked(policy)]
+    asked = [number for number, policy in enumerate(policies) if caps and _can_be_cut(policy)]
     if len(asked) > _MOST_CUT:
         asked = [asked[place] for place in np.linspace(0, len(asked) - 1, _MOST_CUT).round().astype(int)]
     columns = problem.feature_of_column

@@ -155,7 +155,7 @@ class Protocol(_Table):
         timeout: seconds that a method may take for a trial; ``--timeout`` overrides it. A trial that takes longer is
             recorded as over the limit. It is not part of a trial's name.
         caps: hard budgets in the unit of the prices. Policies that can be asked step by step are also evaluated with no
-            row costing more than the cap; every record then has the metric ``accuracy-at-cap@k`` for each cap k.
+            row costing more than the cap; records of classification have the metric ``accuracy-at-cap@k`` per cap k.
     """
 
     split: SplitTable = SplitTable()

@@ -60,7 +60,6 @@ def check_store(store: Store) -> StoreCheck:
             result.damage.append(file.misplaced)
         elif file.kind == "attachment" and file.name not in documents and _is_old_enough(file):
             result.orphans.append(file.path)
-    before = store.unreadable
     for name in sorted(placed):
         try:
             body = store.read(name)
@@ -76,7 +75,7 @@ def check_store(store: Store) -> StoreCheck:
         else:
             result.sound[store.kind_of(body)] += 1
     result.damage += store.damage
-    result.outdated = len(store.unreadable - before) - len(store.damage)
+    result.outdated = len(store.unreadable) - len(store.damage)
     for other in store.others:
         try:
             with open_file(store.path / other) as opened:

@@ -376,6 +376,10 @@ def test_outdated_documents_are_reported_in_one_line(filled: Path) -> None:
     [line] = store.warnings()
     assert line.startswith("2 document(s)")
     assert store.unreadable == {name_of(0), name_of(1)}
+    store.mark_damaged(name_of(0), "is damaged")
+    store.read(name_of(1))
+    again = check_store(store)
+    assert (len(again.damage), again.outdated) == (1, 1)
 
 
 def test_a_document_is_copied_to_another_store_byte_for_byte(filled: Path, tmp_path: Path) -> None:

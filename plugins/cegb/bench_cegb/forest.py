@@ -88,7 +88,7 @@ class Forest:
         return len(self.roots)
 
     def head(self, trees: int) -> Forest:
-        """The first trees."""
+        """The forest of the first ``trees`` trees."""
         if trees >= self.trees:
             return self
         end = int(self.roots[trees])

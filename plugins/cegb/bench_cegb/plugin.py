@@ -37,8 +37,8 @@ class CEGB(Method):
         max_bins: most bins of a column, at least 2.
         lambdas: trade-offs λ ≥ 0 (``cegb_tradeoff``), each with its own forest; 0 ignores prices. ``auto``: from 0 to
             where nothing is bought, spread over what the forests cost (`bench_models.tradeoff`).
-        count: number of automatic λ at most.
-        prefixes: numbers of rounds that are policies: ``geometric``: 1, 2, 4, … and all; ``all`` rounds only.
+        count: maximum number of automatic λ.
+        prefixes: how many rounds of a forest a policy has: ``geometric``: 1, 2, 4, … or all; ``all``: always all.
         unit: unit of λ. ``relative`` does not depend on the scale of prices and targets or on the number of rows: with
             λ = 1, acquiring all features for every row must gain what a perfect first tree gains. ``raw`` passes
             prices to LightGBM unscaled; a coupled penalty is then compared with a gain summed over all rows.
@@ -102,7 +102,7 @@ class CEGB(Method):
         forests: dict[float, Forest] = {}
 
         def cost_at(value: float) -> float:
-            """Train the forest of a λ; what it costs a training row on average."""
+            """Train the forest of a λ, and return the mean cost of a training row."""
             booster = train(problem, self.n_estimators, {**settings, **charged.parameters(self.penalty, value)})
             forests[value] = forest = Forest.from_dump(booster.dump_model())
             _, acquired = forest.run(problem.train.X, problem.feature_of_column, problem.n_features)

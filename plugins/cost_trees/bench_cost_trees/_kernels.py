@@ -13,7 +13,7 @@ __all__ = ["grow", "mean_cost", "prune"]
 _LN2 = math.log(2.0)
 _TERMS = 24
 _SORT_BELOW = 8
-"""If a column has more than this many values per value at the node, the node's values are sorted, not counted."""
+"""Above this ratio of a column's distinct values to those at the node, the latter are sorted; else all are scanned."""
 
 
 @numba.njit(cache=True)

@@ -1,4 +1,4 @@
-"""The plugin's hooks: registers the methods and the metrics. Imports nothing heavy."""
+"""The plugin's hooks, which register the methods and the metrics. Imports no large library."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Columns(Protocol):
     def evaluation(self) -> Floats | None: ...
 
     def values(self, X: Floats) -> Floats:
-        """float64 (rows, columns)."""
+        """The columns' values on rows: float64 (rows, columns)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class BoostedTrees:
         booster: the LightGBM model.
         leaf_values: float64 (trees, most leaves): prediction of each leaf.
         features_of: per tree, the features that it splits on.
-        evaluation: float64 (trees,): e_t.
+        evaluation: float64 (trees,): price e_t of evaluating each tree.
         base: the constant with which boosting started.
     """
 
@@ -70,7 +70,7 @@ class BoostedTrees:
     base: float = 0.0
 
     def values(self, X: Floats) -> Floats:
-        """float64 (rows, trees)."""
+        """The trees' predictions on rows: float64 (rows, trees)."""
         if not len(X):
             return np.zeros((0, len(self.features_of)))
         leaf = self.booster.predict(X, pred_leaf=True, num_threads=1).reshape(len(X), -1).astype(np.int64)
@@ -78,7 +78,7 @@ class BoostedTrees:
 
 
 def price_of_evaluation(problem: Problem, evaluation: float | Literal["scheme"]) -> float:
-    """e_t: as given, or the cost scheme's price of an evaluation."""
+    """The price e_t of evaluating a tree: as given, or the cost scheme's price of an evaluation."""
     return problem.costs.evaluation if evaluation == "scheme" else float(evaluation)
 
 
@@ -90,7 +90,7 @@ class Boosting:
         trees: number of trees.
         depth: depth of a tree, which has at most ``2**depth`` leaves.
         learning_rate: shrinkage of each tree.
-        price: e_t of every tree.
+        price: price e_t of evaluating a tree.
     """
 
     trees: int

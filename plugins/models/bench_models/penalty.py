@@ -40,7 +40,7 @@ class Penalty:
         with item size enter by their mean over the training rows.
 
         Args:
-            costs: the data set's.
+            costs: prices and groups of the data set.
             features_of: per column, the features it uses.
             sizes: float64 (rows,) of the training part, or None.
             evaluation: float64 (columns,): price of evaluating each column; None for plain features.

@@ -21,7 +21,7 @@ def grid_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
     After 0, λ grows from 1 in steps of √10 until a fit costs nothing. Then a λ is inserted between the two neighbours
     with the largest difference in the square root of the cost (the root, because small budgets are of most interest):
     their geometric mean, or a tenth of the greater one if the other is 0. This ends with ``count`` λ, or when no two
-    neighbours differ.
+    neighbours differ in cost.
 
     Args:
         cost_at: fits at a λ ≥ 0 and returns the cost, at least 0; called once for each λ of the grid.

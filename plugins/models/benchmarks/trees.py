@@ -2,7 +2,7 @@
 
     python plugins/models/benchmarks/trees.py [--rows 50000] [--columns 54] [--trees 700] [--repeats 3]
 
-Balanced trees of 16 and of 64 leaves and random ones of 31. Check: both give the same bits.
+The trees are balanced with 16 or 64 leaves, or random with 31. Check: both ways give the same bits.
 """
 
 from __future__ import annotations

@@ -165,12 +165,13 @@ def run(
         out: the directory of pages.
         jobs: worker processes.
         isolation: ``strict``, ``process`` or ``none``; see `bench_core.execution.Options`.
-        seeds: only the first so many seeds.
+        seeds: number of seeds to run, from the first; None: all.
         only: ``dataset``, ``method`` or ``costs`` → names to keep.
         mirror: a directory that replaces all downloads.
 
     Raises:
-        RequestError: the suite cannot be read or is invalid; file and key are named.
+        RequestError: the suite cannot be read or is invalid (the message names file and key), or a plugin refused to
+            write.
     """
     from bench_core.execution import Options
     from bench_core.suites import SuiteSession, described_registry, load_registry, run_suite

@@ -28,8 +28,8 @@ class Answering:
     def answers(self, probabilities: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the class code of every row, int64 (rows,), and whether the row is refused, bool (rows,).
 
-        Among classes of equal expected cost, the most probable one is answered. The other rows do not change a row's
-        answer by a single bit.
+        Among classes of equal expected cost, the most probable one is answered. A row's answer does not depend on the
+        other rows, not even by rounding.
 
         Args:
             probabilities: float64 (rows, classes).

@@ -19,7 +19,7 @@ cheaper one, which the goal does not ask for. The method itself considers smalle
 def within_budget(
     parameters: Mapping[str, Any], method: type[Method], goal: Goal, full: float, sized: bool = False
 ) -> Mapping[str, Any]:
-    """Return a method's parameters, with ``budgets`` set to the goal's budget if the method has it and it is not given.
+    """Return a method's parameters; if it has ``budgets`` and they are not given, they are set to the goal's budget.
 
     Args:
         parameters: those that differ from the defaults.

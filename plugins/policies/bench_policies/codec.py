@@ -32,9 +32,9 @@ class Encoded:
 
     Attributes:
         root: the object as JSON values, with references to the entries below.
-        objects: type and fields of the instances of registered classes, equal ones once.
-        arrays: arrays by key, equal ones once.
-        models: file contents by file name, equal ones once.
+        objects: type and fields of the instances of registered classes; equal ones are stored once.
+        arrays: arrays by key; equal ones are stored once.
+        models: file contents by file name; equal ones are stored once.
     """
 
     root: Any = None

@@ -1,7 +1,7 @@
 """Draw a policy as a tree of text: the features it asks for, the values it branches on, and its answers.
 
 The policy is treated as a black box: it decides on sampled rows, which are grouped by its next step. Where the last
-acquired features separate the groups, the threshold between two groups is located by asking on values in between.
+acquired features separate the groups, the threshold between two groups is located by trying values in between.
 """
 
 from __future__ import annotations

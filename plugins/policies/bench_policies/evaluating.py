@@ -21,7 +21,8 @@ def method_of(method: str | Method, parameters: Mapping[str, Any] | None, regist
     """Return a method's name and the method itself, built from its parameters where it is given by name.
 
     Raises:
-        RequestError: there is no such method or parameter; the message names the nearest one.
+        RequestError: there is no such method or parameter (the message names the nearest one), or parameters are given
+            for a method that is not given by name.
     """
     if isinstance(method, Method):
         if parameters:

@@ -100,7 +100,7 @@ class FittedPolicy:
 
     @property
     def measure(self) -> Measure:
-        """What quality is: the measure of the goal that the policy was fitted for."""
+        """The measure of quality: that of the goal for which the policy was fitted."""
         return MEASURES[self.about.get("goal", {}).get("measure", "accuracy")] if self.classes else MSE
 
     def group_name(self, group: int) -> str:
@@ -188,7 +188,7 @@ class FittedPolicy:
         return table
 
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
-        """Return the number of values, by column of a table, of categories that count as missing; see `values`."""
+        """Return, by column of a table, how many values have a new category that counts as missing; see `values`."""
         found = {}
         for feature in sorted({*self.categories, *self.numeric_categories}):
             column = frame[self.feature_names[feature]].dropna()

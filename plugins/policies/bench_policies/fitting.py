@@ -64,10 +64,10 @@ def fit_policy(
         method: a registered name, or a method.
         data: a DataFrame, a path to CSV or Parquet, or a data set.
         prices: prices by name or in the columns' order, a file's path, or a cost scheme.
-        target: the column to predict; of a data set, its name on the card, which may be None.
+        target: the column to predict; for a data set, the target's name on the card, or None.
         columns: how the other columns of a DataFrame or file are read; see `Columns`.
-        parameters: parameters of a method given by name. A method with fixed sets for ``budgets`` gets the goal's
-            budget where they are not given.
+        parameters: parameters of a method given by name. A method with a parameter ``budgets`` gets the goal's budget
+            where ``budgets`` is not given.
         goal: the goal; None: best quality. See `Goal`.
         setup: encoding, threshold and threads; see `Setup`.
         splits: number of random splits to measure on; 0 measures nothing.

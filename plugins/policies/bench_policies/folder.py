@@ -174,7 +174,7 @@ def load_policy(folder: str | Path) -> FittedPolicy:
 
     Raises:
         RequestError: there is no policy in the folder; a file was changed, is missing or does not belong to it (the
-            message names the file); the plugin of its method is not installed; or it has another format.
+            message names the file); the plugin of its method is not installed; or it has another format or contract.
     """
     target = Path(folder)
     files = _checked_files(target)

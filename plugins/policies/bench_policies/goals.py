@@ -68,7 +68,7 @@ class Goal:
     Attributes:
         budget: the largest mean cost of a row; quality is maximised within it.
         cap: the largest price of the features of every row; may be combined with any other goal.
-        measure: what quality is, a key of `bench_policies.measures.MEASURES`; not used for regression.
+        measure: the measure of quality, a key of `bench_policies.measures.MEASURES`; not used for regression.
         class_shares: share of each class in the data, by code; set by `on` where the measure is balanced accuracy. The
             answer is then the class with the largest ratio of probability to share.
         quality: the least share of right answers; cost is minimised among the policies that reach it.
@@ -108,7 +108,8 @@ class Goal:
         """Check that the goal fits the task.
 
         Raises:
-            RequestError: an accuracy or error costs are given for regression, or error costs name an unknown class.
+            RequestError: an accuracy, error costs or a measure for classes are given for regression, or error costs
+                name an unknown class.
         """
         if not classes and (self.quality is not None or self.error_costs is not None):
             raise RequestError(f"an accuracy and error costs need classes; the task is {task}")

@@ -68,7 +68,8 @@ class Portable:
 
         Raises:
             KeyError: the row has no value for a feature that is bought.
-            ValueError: a value is not a finite number or not a known category, or is missing where it may not be.
+            ValueError: a value is not a finite number or not a known category, or is missing where it may not be; or
+                prices depend on the item's size, and ``size`` is missing.
         """
         bought = set(self.document["policy"]["features"] or ())
         model = self.document["policy"]["model"]

@@ -40,7 +40,7 @@ class Answer:
 
 
 class Asked(Protocol):
-    """What a session needs of a `FittedPolicy`."""
+    """The parts of a `FittedPolicy` that a session uses."""
 
     @property
     def policy(self) -> Policy: ...

@@ -48,7 +48,7 @@ def read_table(
         data: a path, a DataFrame or a data set, which is returned unchanged.
         target: the column to predict; None for a data set.
         registry: the registry that holds the readers of files (plugin ``public-data``).
-        columns: how its other columns are read; None: as `Columns` says by default.
+        columns: how the other columns are read; None: the defaults of `Columns`.
 
     Raises:
         RequestError: there is no such file or column (the message names the nearest), or the table is malformed.
@@ -86,10 +86,10 @@ LEAST_IN_CATEGORY = 5
 def merge_rare(dataset: Dataset) -> Dataset:
     """Return the data set with the rare categories of each text column merged into `OTHER`, its last category.
 
-    A new row has a category that was not in the data about as often as a row of the data has one of its own (Good, The
-    population frequencies of species, 1953). Merged, both are the same category, so a method learns from the data what
-    such a value is worth. Not merged, a column of names or serial numbers tells the rows of the data apart, but not
-    new ones. scikit-learn's ``OneHotEncoder`` does the same with ``min_frequency`` and ``infrequent_if_exist``.
+    A new row has a category that was not in the data about as often as a row of the data has a category that no other
+    row has (Good, The population frequencies of species, 1953). When both are merged into one category, a method learns
+    from the data how informative it is. Without merging, names or serial numbers would identify the rows of the data,
+    but no new rows. scikit-learn's ``OneHotEncoder`` does the same with ``min_frequency`` and ``infrequent_if_exist``.
     """
     values, categories = None, dict(dataset.categories)
     for feature, texts in dataset.categories.items():

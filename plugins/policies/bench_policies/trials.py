@@ -45,7 +45,7 @@ class Runner(Protocol):
     def run(
         self, trial: Trial, dataset: Dataset, prepared: Prepared, metrics: Mapping[str, Metric], conditions: Conditions
     ) -> TrialResult:
-        """As `bench_core.execution.run_trial`."""
+        """Run a trial as `bench_core.execution.run_trial` does."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Bench:
         dataset: the data.
         scheme: the cost scheme that prices it.
         setup: how methods are run.
-        split: the rule that splits rows into training, validation and test part.
+        split: the rule that splits rows into training, validation and test parts.
         isolated: runners with processes of their own; each runs one method at a time. Empty: methods run in this
             process.
         cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.

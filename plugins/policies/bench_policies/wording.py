@@ -78,7 +78,7 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
 def against_trivial(
     measured: Mapping[str, Any], trivial: Mapping[str, Any], total: bool, measure: Measure = MEASURES["accuracy"]
 ) -> str:
-    """Return a sentence on the best answer that needs no feature, which says so if its mean is no worse.
+    """Return a sentence on the best answer that needs no feature; it says so if its mean is no worse than the method's.
 
     Args:
         measured: the method's figures, from `bench_policies.measuring.summary`.
@@ -105,7 +105,7 @@ def refused_below(threshold: float, error_costs: bool, refused_cost: float | Non
 
 
 def _short(value: float, digits: int) -> str:
-    """Return a number with so many significant digits, without an exponent below 1e9: ``130``, not ``1.3e+02``."""
+    """Return a number with ``digits`` significant digits, without an exponent below 1e9: ``130``, not ``1.3e+02``."""
     if 10**digits <= abs(value) < 1e9:
         return f"{value:.0f}"
     return f"{value:.{digits}g}"

@@ -42,8 +42,8 @@ def best_first_search(
         accuracy: as in `bench_polydom.lattice.search`.
         n_features: number d of features.
         alpha: accuracy that may be given up.
-        e: most by which a superset may be less accurate.
-        max_sets: most models that may be trained.
+        e: the largest amount by which a superset may be less accurate than a subset.
+        max_sets: maximum number of models to train.
         max_seconds: time in seconds after which no further model is started; makes the result depend on the machine.
 
     Returns:

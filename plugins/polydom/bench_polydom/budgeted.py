@@ -57,8 +57,8 @@ class Budgeted(Method):
     def fit(self, problem: Problem) -> Family:
         """Train on the training part and estimate accuracy there, out of fold; build the index and the policies.
 
-        Accuracies order the sets of features. Estimated on the validation part, which selects, the best of thousands
-        of sets would look better there than it is.
+        Accuracies rank the sets of features. The validation part selects among policies; if accuracies were estimated
+        on it as well, the best of thousands of sets would look better than it is.
 
         Raises:
             ValueError: features have missing values, or there are too many units.
@@ -104,7 +104,7 @@ class Budgeted(Method):
         return Family(policies, history=history, diagnostics=diagnostics)
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or more units than can be searched in reasonable time."""
+        """The reason not to run: one that holds for every method, or too many units; None if there is none."""
         units, most = data.n_units if self.units == "groups" else data.n_features, self._most_units_in_time()
         if units > most:
             return f"it searches the sets of at most {most} units; there are {units}{self._remedy(units)}"

@@ -28,7 +28,7 @@ class ActualCosts:
     """Measured times of units.
 
     Attributes:
-        times: for every item size, float64 (items, units).
+        times: for every item size, the times in microseconds, float64 (items, units).
     """
 
     times: Mapping[float, NDArray[np.float64]]
@@ -79,12 +79,12 @@ def by_budget(
         index: the index to query.
         sizes: float64 (rows,): sizes of the items.
         budgets: budgets of a row.
-        actual: measured times.
+        actual: measured times of the units; None without measurements.
 
     Returns:
         ``estimated_accuracy`` and ``estimated_cost``. With measured times also ``actual_cost``, the mean over measured
         items, and ``actual_over_budget``, the share of measured items on which the model exceeds the budget. If items
-        differ in size, each series also for the smallest and the largest size (``…_smallest``, ``…_largest``).
+        differ in size, there is also a series for the smallest (``…_smallest``) and the largest size (``…_largest``).
     """
     different, counts = np.unique(sizes, return_counts=True)
     parts = {"": counts.astype(np.float64)}

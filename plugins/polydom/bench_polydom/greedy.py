@@ -1,9 +1,9 @@
 """Greedy, GreedyAcc and GreedyCost: feature sequences built for one item size, used for all sizes (PolyDom, "Greedy").
 
 Offline, for each λ, the feature with the largest Δaccuracy − λ·Δcost at the median item size is added until no feature
-is left. GreedyAcc is λ = 0; GreedyCost adds the cheapest feature. Online, the most accurate set within the budget at
-the median size, from the skyline there, selects the sequence. Its features are then added one by one, at their cost
-for the given item, until the next one would exceed the budget.
+is left. GreedyAcc is λ = 0; GreedyCost adds the cheapest feature. Online, the skyline at the median size gives the most
+accurate set within the budget. The features of this set's sequence are added one by one, at their cost for the given
+item, until the next one would exceed the budget.
 
 Choices where the paper is silent: ties go to the lower feature number; a set found under several λ belongs to the first
 of them; if no set fits at the median size, the sequence whose first feature is cheapest is followed (a smaller item may

@@ -64,7 +64,7 @@ class Index(ABC):
 
     @abstractmethod
     def lookup(self, size: float, budget: float) -> int:
-        """Number of the most accurate candidate with C(S, size) ≤ budget; −1 if there is none.
+        """Position in ``candidates`` of the most accurate one with C(S, size) ≤ budget; −1 if there is none.
 
         Ties in accuracy go to the cheapest. A cost is within the budget if it is at most budget × `AFFORDABLE`.
 
@@ -83,7 +83,7 @@ class Index(ABC):
 
     @abstractmethod
     def steps(self, size: float) -> int:
-        """Most comparisons of a look-up at this size (Metric 3, independent of the machine)."""
+        """Maximum number of comparisons of a look-up at this size (Metric 3, independent of the machine)."""
 
 
 class NaiveScan(Index):
@@ -142,7 +142,7 @@ class NaiveScan(Index):
 
 
 class PolyDomIndex(Index):
-    """The skyline at every interesting point (Theorem 3.13), and nowhere else.
+    """The skyline at every interesting point only: the sizes at which the skyline changes (Theorem 3.13).
 
     Attributes:
         starts: float64 (points,): first size of each range; the first one is 0.

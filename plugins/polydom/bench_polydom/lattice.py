@@ -1,8 +1,9 @@
 r"""Lattice search: the feature sets to train (PolyDom, "Feature Set Pruning", Properties 3.3–3.5, 3.9–3.11).
 
 Sets are bit masks. The search proceeds from both ends of the lattice to the middle, one layer of sets of equal size at
-a time. A set is skipped if two expanded sets sandwich it. One comparison decides this, of the best accuracy found below
-the set with the least accuracy found above it, because every subset of a set is a subset of all its supersets.
+a time. A set is skipped if two expanded sets sandwich it. To decide this, the best accuracy found below the set is
+compared with the least accuracy found above it. This suffices, because every subset of a set is a subset of all its
+supersets.
 
 Without covering, every skipped set is within α of a cheaper expanded set, provided that the learner obeys
 A(S) ≤ A(S') + e for S ⊂ S'.
@@ -14,14 +15,13 @@ and loses the best model. The inverse, from above: if T is no better than each o
 their intersection and T is trained. But the pruned sets are *cheaper* than the sets that dominate T, so a budget may
 afford one of them and no set that is as good. Example with four features: A(S) = 0.5, 0.7, 0.9, 0.9, 0.9 for
 |S| = 0 … 4. No three features are worse than all four, so every pair is pruned, and a budget for two features gets 0.7
-instead of 0.9.
-So the inverse is unsound even where returns diminish. It is a separate option, ``covering="both"``, the paper's
-algorithm.
+instead of 0.9. So the inverse is unsound even where returns diminish. It is a separate option, ``covering="both"``,
+the paper's algorithm.
 
-Property 3.9 states that a smaller α expands a superset. It fails for two separate searches by layers: the smaller α may
-train a set that the larger α skips, and that set may let it skip another one (a test shows such a learner). It holds in
-the progressive mode, where each search continues from the expanded sets of the previous ones, and always for the
-best-first order of `bench_polydom.best_first`.
+Property 3.9 states that a search with a smaller α expands a superset. It fails for two separate searches by layers: the
+search with the smaller α may expand a set that the other one skips, and may then skip a set that the other one expands
+(a test shows such a learner). It holds in the progressive mode, where each search continues from the expanded sets of
+the previous ones, and always for the best-first order of `bench_polydom.best_first`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 MAX_FEATURES = 22
-"""Most features d: the search stores all 2^d sets of the lattice."""
+"""Maximum number of features d: the search stores all 2^d sets of the lattice."""
 
 PROGRESSIVE_ALPHAS = (2.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
 
@@ -236,7 +236,7 @@ def search(
             not finite, is recorded as a failure of that set.
         n_features: number d of features, from 0 to `MAX_FEATURES`.
         alpha: accuracy that may be given up.
-        e: most by which a superset may be less accurate (Axiom 3.10).
+        e: the largest amount by which a superset may be less accurate than a subset (Axiom 3.10).
         covering: pruning by Property 3.4; the module's docstring says what each direction can lose.
 
     Raises:
@@ -274,7 +274,7 @@ def progressive_search(
         alphas: tolerances, in any order; the largest is searched first.
         e: as in `search`.
         covering: as in `search`.
-        max_sets: most models that may be trained.
+        max_sets: maximum number of models to train.
         max_seconds: time in seconds after which no further model is started; makes the result depend on the machine.
 
     Returns:
@@ -282,7 +282,7 @@ def progressive_search(
         tolerance, or infinity if none was completed.
 
     Raises:
-        ValueError: ``alphas`` is empty or holds a negative number, or there are too many features.
+        ValueError: ``alphas`` is empty, a tolerance is negative or not finite, or there are too many features.
     """
     if not alphas:
         raise ValueError("progressive search needs at least one alpha")

@@ -115,10 +115,10 @@ class ModelIndex:
 
         Its accuracy is within the index's α of the best over all sets of features, provided that the learner obeys
         A(S) ≤ A(S') + e for S ⊂ S' and the index was built without covering. If no model within the budget is better,
-        it is the majority class.
+        the majority class is returned.
 
         Raises:
-            ValueError: size or budget are negative or NaN, or the size is beyond `MAX_SIZE`.
+            ValueError: size or budget is negative or NaN, or the size is beyond `MAX_SIZE`.
         """
         return self.choices[self.index.lookup(size, budget)]
 
@@ -166,13 +166,13 @@ def build_index(
         y: (rows,): training labels.
         features: the features and their prices; at most 22.
         alpha: accuracy that may be given up to train fewer models.
-        e: most by which a superset of features may be less accurate than a subset.
+        e: the largest amount by which a superset of features may be less accurate than a subset.
         validation: (X, y) on which accuracy is measured; None uses cross-validation on the training rows.
         folds: number of folds of the cross-validation.
         covering: ``below`` prunes more, and is sound where features have diminishing returns; ``both`` is the paper's
             algorithm, which prunes most and has no guarantee (see `bench_polydom.lattice`).
-        max_sets: precomputation budget: most models that may be trained. α starts at 2 and is lowered to ``alpha`` as
-            far as the budget allows (progressive mode).
+        max_sets: precomputation budget: maximum number of models to train. α starts at 2 and is lowered to ``alpha``
+            as far as the budget allows (progressive mode).
         max_seconds: precomputation budget in seconds, used in the same way.
         order: ``layers`` searches as in the paper. ``best-first`` expands the widest gap first: a smaller α then trains
             a superset of the models, and a precomputation budget reaches the smallest possible α; it has no covering.

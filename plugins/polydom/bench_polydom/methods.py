@@ -49,7 +49,7 @@ class PolyDom(Budgeted):
 
     Attributes:
         alpha: accuracy α that may be given up to train fewer models.
-        e: most by which a superset of features may be less accurate than a subset (anti-monotonicity).
+        e: the largest amount by which a superset of features may be less accurate than a subset (anti-monotonicity).
         covering: further pruning by Property 3.4. ``below`` is sound where features have diminishing returns;
             ``both`` is the paper's algorithm, which prunes most and has no guarantee.
         max_models: precomputation budget in models; 0 for no limit. α starts at 2 and is lowered to ``alpha`` as far

@@ -36,7 +36,7 @@ def violation_summary(expansion: Expansion) -> tuple[dict[str, Any], dict[str, l
     Returns:
         diagnostics: ``pairs`` is the number of pairs S ⊂ S' of expanded sets, ``violations`` the number of them with S
             more accurate; ``violation_p95`` and ``violation_max`` are the 95 % quantile and the maximum of the
-            violations, 0 if there are none; ``small_violations`` is the share of violations of at most 0.02.
+            violations (0 without any); ``small_violations`` is the share of violations of at most 0.02 (1 without any).
         series: entry k of ``violation_median`` and ``violation_worst`` is the median and the maximum over violations
             between sets that differ by k features, 0 if there are none.
     """

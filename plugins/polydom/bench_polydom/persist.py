@@ -40,10 +40,10 @@ def save(
     """Write an index to a file.
 
     Args:
-        path: of the file.
-        features: with ``name``, ``columns`` and ``price``.
+        path: the path of the file.
+        features: the features, with ``name``, ``columns`` and ``price``.
         index: the poly-dominance index.
-        choices: of every candidate, with ``features``, ``columns``, ``accuracy``, ``price`` and ``model``.
+        choices: the choice of every candidate, with ``features``, ``columns``, ``accuracy``, ``price`` and ``model``.
         expansion: the result of the lattice search.
 
     Raises:

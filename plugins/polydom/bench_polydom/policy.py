@@ -21,10 +21,10 @@ __all__ = ["BudgetPolicy"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BudgetPolicy(Policy):
-    """A policy that stays within the budget on every row; the majority class at no cost where no model fits.
+    """A policy that stays within the budget on every row; where no model fits, it predicts the majority class for free.
 
     Attributes:
-        budget: most that a row may cost, in the unit of the prices.
+        budget: the maximum cost of a row, in the unit of the prices.
         index: the index of models.
         units: the units of the candidates.
         trainer: the fitted models of the candidates.

@@ -29,7 +29,8 @@ def checked_prices(prices: Any) -> NDArray[np.float64]:
         prices: a list of numbers (constant prices) or of coefficient lists, which may differ in length.
 
     Raises:
-        ValueError: a coefficient is negative, NaN or infinite; the message names the feature's number.
+        ValueError: a price is neither a number nor a list of numbers, or a coefficient is negative, NaN or infinite;
+            the message gives the index of the price.
     """
     rows = []
     for i, price in enumerate(prices):

@@ -63,7 +63,7 @@ class Draw:
 
 def draw_features(d: int, combiner: Literal["best", "all"], rng: np.random.Generator, helpful: float = 0.5) -> Draw:
     """Draw features at random, with the distributions of the module's docstring."""
-    # Products and sums of arrays: a compiled "low + range * u" may be fused to one rounding on some processors.
+    # Separate products and sums of arrays: some processors fuse a compiled "low + range * u" and round it only once.
     prices = rng.random((d, 3)) * np.array([100.0, 1.0, 0.001])
     helps = rng.random(d) < helpful
     single = np.where(helps, 0.7 + (0.9 - 0.7) * rng.random(d), 0.5 + (0.6 - 0.5) * rng.random(d))
@@ -88,7 +88,7 @@ def simulate(
         algorithm: a method's name; ``polydom-index-expanded`` is PolyDomIndexAll over all expanded sets, including
             dominated ones, instead of the candidates.
         alpha: accuracy that the lattice search may give up.
-        e: most by which a superset may be less accurate.
+        e: the largest amount by which a superset may be less accurate than a subset.
         covering: pruning by Property 3.4; see `bench_polydom.lattice.search`.
         train_size: the item size that Greedy is built for.
         lambdas: Greedy's values of λ.
@@ -157,7 +157,7 @@ class Simulation(Method):
             paper's text indexes the candidates, but its numbers fit all expanded sets).
         combiner: ``best`` (f_1) or ``all`` (f_d).
         alpha: accuracy that PolyDom may give up.
-        e: most by which a superset of features may be less accurate.
+        e: the largest amount by which a superset of features may be less accurate than a subset.
         covering: PolyDom's covering. Both combiners have diminishing returns, so ``below`` is the default here.
         helpful: probability p that a feature is helpful.
         features: number d of features for all results except Metric 1; above 15 a run takes long.

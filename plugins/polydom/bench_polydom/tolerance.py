@@ -40,8 +40,8 @@ def series_by_tolerance(
         Series by name. ``tolerances`` holds the values of e. The other names end with the value of α:
         ``expanded_alpha_`` counts the sets that are trained (Metric 1); ``entries_alpha_``, ``all_entries_alpha_`` and
         ``naive_entries_alpha_`` are the index sizes (Metric 2) of PolyDom, PolyDomIndexAll and NaiveLookup;
-        ``steps_alpha_``, ``all_steps_alpha_`` and ``naive_steps_alpha_`` are the most comparisons of a look-up
-        (Metric 3, independent of the machine).
+        ``steps_alpha_``, ``all_steps_alpha_`` and ``naive_steps_alpha_`` are the maximum numbers of comparisons
+        of a look-up (Metric 3, independent of the machine).
     """
     series: dict[str, list[float]] = {"tolerances": [float(e) for e in es]}
     for alpha in alphas:

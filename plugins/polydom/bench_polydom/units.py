@@ -67,7 +67,7 @@ def units_of(problem: Problem, kind: Literal["groups", "features"], most: int) -
         problem: the problem; its costs define the acquisition groups.
         kind: ``groups`` makes a group one unit; ``features`` makes every feature a unit, so that a set may contain
             some features of a group only.
-        most: most units.
+        most: maximum number of units.
 
     Raises:
         ValueError: there are more than ``most`` units.

@@ -57,7 +57,7 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
 
 
 def equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
-    """Return the other methods, not stopped, that met the goal as often and differ by at most the paired interval."""
+    """Return the others that were not stopped, met the goal as often and differ by at most the paired interval."""
     equal = []
     for candidate in finished:
         common = min(len(candidate.values), len(best.values))

@@ -32,7 +32,7 @@ BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
 
 _LEAST_KEPT = (6, 4, 3)
-"""After the first, second and third split, the better half of the methods goes on, but at least so many."""
+"""Least number of methods kept after the first, second and third split, when the worse half is dropped."""
 _DEFAULT_SHARE = 0.8
 """The share of the remaining time that a fit of the default method may take."""
 
@@ -122,7 +122,7 @@ def race(
         progress: called with a line after every fit.
 
     Returns:
-        The number of splits that were made; 0 if the time was too short for one, and the results are from the sample.
+        The number of splits that were made; 0 if the time was too short for one: the results are then from the sample.
     """
     splits_done = 0
     for seed in range(1, splits + 1):
@@ -154,7 +154,7 @@ def race(
 def _fit(
     at: tuple[int, Candidate], bench: Bench, seed: int, end: float, alone: bool, portfolio: list[Candidate]
 ) -> Tried | None:
-    """Run a candidate on a split; return None if the remaining time is too short and another one has a result."""
+    """Run a candidate on a split; return None if the remaining time is too short and a candidate has a result."""
     candidate, now = at[1], time.monotonic()
     if now + candidate.seconds > end and any(other.chosen for other in portfolio):
         return None

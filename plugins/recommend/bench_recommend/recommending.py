@@ -77,7 +77,7 @@ class Recommendation:
     seconds: float
 
     def as_plain(self) -> dict[str, Any]:
-        """Return all attributes as JSON values; numbers that are not finite become None."""
+        """Return the results as JSON values, without method, parameters, goal and notes; NaN in tables becomes None."""
         frames = {name: getattr(self, name).to_json(orient="records") for name in ("table", "trivial", "curve")}
         return {
             "best": self.best,

@@ -22,7 +22,7 @@ class LimitedBody:
     Args:
         app: the application.
         size: the largest size, in bytes.
-        seconds: the longest time.
+        seconds: the longest time that a body may take to arrive, in seconds.
     """
 
     def __init__(self, app: App, size: int, seconds: float) -> None:

@@ -49,9 +49,9 @@ class Limits:
 
     Attributes:
         sessions: the largest number of open sessions.
-        seconds: a session expires after this time without use.
+        seconds: number of seconds without use after which a session expires.
         body: the largest size of a request's body, in bytes.
-        body_seconds: the longest time that a body may take to arrive.
+        body_seconds: the longest time that a body may take to arrive, in seconds.
     """
 
     sessions: int = 10_000

@@ -3,7 +3,7 @@
     python benchmarks/bench_serve.py
 
 Every answer and cost is compared with the policy's decision on the complete row. The table shows how many sessions a
-second are opened, answered feature by feature, and closed.
+second are opened and answered feature by feature.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _ZERO = float(np.float32(1e-35))
 
 
 def flat_trees(booster: lightgbm.Booster, feature_of_column: NDArray[np.int64]) -> FlatTrees:
-    """Return the trees of a booster that has numeric splits only."""
+    """Return the trees of a booster that has numeric splits only; ``feature_of_column`` is int64 (columns,)."""
     nodes: list[tuple[int, float, int, int, float]] = []
     roots: list[int] = []
     for tree in booster.dump_model()["tree_info"]:

@@ -56,7 +56,7 @@ class BoostedModel:
         return scores.reshape(len(X), -1)
 
     def probabilities(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Float64 (rows, n_classes)."""
+        """The class probabilities: float64 (rows, n_classes). X has all columns of the problem."""
         return probabilities_of(self.raw(X))
 
     def score(self, X: NDArray[np.float64]) -> NDArray[np.float64]:

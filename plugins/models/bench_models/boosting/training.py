@@ -46,7 +46,7 @@ def train(
     """Train on the training part; the same booster for any number of threads.
 
     Args:
-        problem: rows of one query need not lie together.
+        problem: the rows of a query need not be contiguous.
         rounds: boosting rounds.
         parameters: LightGBM's parameters with the objective; they override the settings made here.
         columns: int64: the columns to train on, in this order; all when None.

@@ -4,8 +4,8 @@ An entry of an order is a row's number; its top bit says whether the row's value
 keeps the bit up to date (as the "or" over skipped entries). So the search for a cut reads no values, only one small
 number per row, which packs class and weight.
 
-Class weights are integers, so F is updated in constant time per row: with a table of n log n for entropy, and sums of
-squares for Gini and Pairs.
+Class weights are integers, so the impurity F (see `grower`) is updated in constant time per row: with a table of
+n log n for entropy, and with sums of squares for Gini and Pairs.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _square_cut(entries, lo, hi, packed, total, n, pairs, min_leaf, left):  # ty
 
 @numba.njit(cache=True, nogil=True)
 def _partition(entries, lo, hi, goes_left, spare):  # type: ignore[no-untyped-def]
-    """Move the entries lo..hi whose row goes left before the others; both parts keep their order and their top bits."""
+    """Move the entries lo..hi whose row goes left to the front; both parts keep their order; top bits are updated."""
     a, b = lo, 0
     step_left, step_right = np.uint32(0), np.uint32(0)
     for j in range(lo, hi):
@@ -153,7 +153,7 @@ def _weigh(entries, lo, hi, packed, total):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _in_bag(order, number, entries):  # type: ignore[no-untyped-def]
-    """The entries of one column's order whose rows are in the bag, as numbers within the bag."""
+    """Write the entries of one column's order whose rows are in the bag to `entries`, numbered within the bag."""
     j, step = 0, np.uint32(0)
     for i in range(len(order)):
         row = order[i] & ROW

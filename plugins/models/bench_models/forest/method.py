@@ -34,7 +34,7 @@ class ForestMethod(Method):
             are tried, or ``scikit-learn`` (not for ``pairs``, nor with ``cost_weighted``). Extra trees are always
             scikit-learn's.
         max_features: columns tried at each split: a share up to 1, a count above.
-        min_samples_leaf: fewest in-bag rows (by weight, for the own grower) in a leaf.
+        min_samples_leaf: fewest in-bag rows of a leaf; this package's grower counts them by weight.
         max_depth: greatest depth of a leaf; 0 means no limit.
         relevant_from: for ranking: grades of at least this value are relevant.
     """

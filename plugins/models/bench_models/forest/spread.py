@@ -48,9 +48,9 @@ def evenly(costs: Sequence[float], count: int) -> list[int]:
 def spread_over_cost(values: Sequence[float], cost_at: Callable[[float], float], count: int) -> list[float]:
     """Parameters whose costs are spread evenly between those of the first and the last.
 
-    The cost is measured in the middle between the two neighbouring parameters with the largest difference in cost, as
-    long as there is a value between them, until six are measured per policy. The measured parameters nearest to even
-    steps are returned.
+    Measuring starts with the first and the last parameter. The next one is always midway between the two neighbouring
+    measured ones with the largest difference in cost, among those with a value between them. This ends after six more
+    per requested policy, or when no such pair is left. The measured ones nearest to even steps of cost are returned.
 
     Args:
         values: rising parameters to choose from; at least one.

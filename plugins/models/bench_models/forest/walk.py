@@ -48,7 +48,7 @@ def decide(
 
 
 def route(trees: FlatTrees, number: NDArray[np.int32], X: NDArray[Any], threads: int = 1) -> NDArray[np.int32]:
-    """The leaf of each row in each tree; int32 (rows, trees), by the ``number`` of each node."""
+    """The leaf of each row in each tree, given as ``number[leaf]``: int32 (rows, trees)."""
     from bench_models.trees.kernels import route_rows
 
     X = checked_rows(trees, X)

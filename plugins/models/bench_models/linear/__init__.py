@@ -1,4 +1,4 @@
-"""Linear models on some of a problem's features: fitting to a hard tolerance, scoring row by row; Platt scaling.
+"""Linear models on some of a problem's features: fitting to a tight tolerance, scoring row by row; Platt scaling.
 
 A library that registers nothing. Importing it loads only NumPy.
 """

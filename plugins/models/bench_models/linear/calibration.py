@@ -24,7 +24,7 @@ class Platt:
     shift: float
 
     def __call__(self, scores: Floats) -> Floats:
-        """float64 (rows,)."""
+        """P(positive) of each score: float64 (rows,)."""
         u = np.clip(self.slope * scores + self.shift, -500.0, 500.0)
         return np.asarray(1.0 / (1.0 + np.exp(-u)))
 
@@ -32,7 +32,8 @@ class Platt:
 def fit_platt(scores: Floats, positive: NDArray[np.bool_], rounds: int = 100) -> Platt:
     """Platt's sigmoid by Newton's method, with his smoothed targets; the slope is never below 0.
 
-    Targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), so a fit exists even for one class or without rows.
+    Targets are (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), so a fit exists even for one class or without rows. ``scores`` is
+    float64 (rows,), ``positive`` bool (rows,).
     """
     up, down = int(positive.sum()), int((~positive).sum())
     target = np.where(positive, (up + 1.0) / (up + 2.0), 1.0 / (down + 2.0))

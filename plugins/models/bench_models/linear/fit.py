@@ -1,4 +1,4 @@
-"""Fits l2 logistic regression and ridge regression on some columns with scikit-learn, to a hard tolerance.
+"""Fits l2 logistic regression and ridge regression on some columns with scikit-learn, to a tight tolerance.
 
 With default tolerances, errors in the probabilities can move rows across a confidence threshold. Here, if Newton's
 method is used, the gradient's largest entry is below 1e-10 (mean-loss scale).

@@ -1,7 +1,7 @@
 """Compiled scores of many candidate sets: one walk through each tree, with sets as bits.
 
-A set that contains the tested feature goes to the row's child, any other set to the child of missing values. So a walk
-divides only if these children differ.
+A set that contains the tested feature goes to the child for the row's value, any other set to the child for missing
+values. So a walk splits only if these children differ.
 """
 
 from __future__ import annotations

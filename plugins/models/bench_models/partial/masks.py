@@ -28,9 +28,9 @@ def hidden(
 
 
 def random_masks(rng: np.random.Generator, rows: int, unit_of_feature: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Draw known features: a uniform number of units, from none to all, and uniform ones.
+    """Draw masks of known features: the number of known units is uniform from 0 to all, and so is the choice of units.
 
-    From the raw words of the bit generator, whose stream never changes.
+    The masks are computed from the raw words of the bit generator, because their stream never changes.
 
     Args:
         rng: its bit generator is used.

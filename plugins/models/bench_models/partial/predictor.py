@@ -1,4 +1,4 @@
-"""The protocol of predictors of any set of known features, and the losses of candidate sets under one."""
+"""The protocol of predictors from any set of known features, and the losses of candidate sets under a predictor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bench_models.partial.masks import Candidates
 __all__ = ["LEAST", "PartialPredictor", "fit_installed", "installed_types", "set_losses"]
 
 LEAST = 1e-12
-"""Lower bound of probabilities in logarithms."""
+"""Smaller probabilities are replaced by this one before the logarithm is taken."""
 _GROUP = "budgetbench.predictors"
 
 
 class PartialPredictor(Protocol):
-    """A classifier of any set of known features.
+    """A classifier that predicts from any set of known features.
 
     A row's answer depends neither on its batch nor on the values of unknown features. A predictor that can evaluate
     many sets of a row at once may have a method ``set_losses`` with the arguments of the function `set_losses`.
@@ -68,8 +68,8 @@ def fit_installed(name: str, problem: Problem, unit_of_feature: NDArray[np.int64
     """Fit a predictor of another distribution, by its name.
 
     The name is an entry point of the group ``budgetbench.predictors``, which refers to a module with two functions:
-    ``fit`` of the problem and of ``unit_of_feature``, int64 (features,) (features of one unit are known together), and
-    ``policy_types``, which returns the types that a saved policy with such a predictor contains.
+    ``fit(problem, unit_of_feature)``, where ``unit_of_feature`` is int64 (features,) and features of one unit are known
+    together, and ``policy_types()``, which returns the types that a saved policy with such a predictor contains.
 
     Raises:
         RequestError: the predictor is not installed.

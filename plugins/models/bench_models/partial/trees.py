@@ -1,4 +1,4 @@
-"""LightGBM on rows with random features hidden: a predictor of any set of known features.
+"""LightGBM on rows with random features hidden: a predictor from any set of known features.
 
 Trees are grown with random thresholds and a random choice of √columns at each node (extremely randomised trees, Geurts,
 Ernst, Wehenkel 2006, §2.1). A greedy split would hardly ever test a feature that has no value on its own but determines
@@ -92,8 +92,8 @@ def fit_masked_trees(
     Args:
         problem: its training part, seed and threads are used; binary or multiclass.
         unit_of_feature: int64 (features,): features of one unit are known together.
-        copies: masked copies of each row.
-        n_estimators, max_leaf_nodes, learning_rate: LightGBM's ``num_leaves``, … of each model.
+        copies: number of masked copies of each row.
+        n_estimators, max_leaf_nodes, learning_rate: boosting rounds, and LightGBM's ``num_leaves``, ``learning_rate``.
         min_samples_leaf: fewest training rows of a leaf; multiplied by the number of copies.
         masks: bool (copies, rows, features): further copies, with these features known.
     """

@@ -27,12 +27,12 @@ class Tests(NamedTuple):
     """Trees as lists of tests, see `AdditiveTrees.tests`.
 
     Attributes:
-        start: int64 (trees + 1,): tests of each tree.
+        start: int64 (trees + 1,): tree t has the tests ``start[t]:start[t + 1]``.
         slot: int64 (tests,): index in `columns` of the tested column.
         threshold, missing: threshold and kind of missing values of each test.
         keep: uint64 (tests,): the leaves that remain if a row goes right.
-        leaf_start: int64 (trees,).
-        value: float64 (leaves,).
+        leaf_start: int64 (trees,): index of each tree's first leaf.
+        value: float64 (leaves,): value of each leaf.
         features: uint64 (leaves, words): the features above a leaf, as bits.
         columns: int64 (slots,): the columns that some test reads.
     """

@@ -94,7 +94,7 @@ def add_trees(trees, X, first, last, scores, acquired):  # type: ignore[no-untyp
 
 @numba.njit(cache=True, nogil=True)
 def route_rows(trees, number, X, leaf):  # type: ignore[no-untyped-def]
-    """Write the leaf of every row in every tree: ``leaf`` (rows, trees), by the ``number`` of each node."""
+    """Write the leaf of every row in every tree, given as its ``number``, to ``leaf`` (rows, trees)."""
     ignored = np.zeros((1, trees.unit_of_column.max() + 1), dtype=np.bool_)
     for start in range(0, len(X), _ROWS_AT_ONCE):
         stop = min(start + _ROWS_AT_ONCE, len(X))
@@ -105,8 +105,8 @@ def route_rows(trees, number, X, leaf):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def count_tests(trees, depth, X, total):  # type: ignore[no-untyped-def]
-    """Write the number of tests on all rows' paths in each of the first ``len(total)`` trees; ``depth`` is that of each
-    node."""
+    """Write to ``total`` the number of tests on all rows' paths in each of the first ``len(total)`` trees; ``depth``
+    holds the depth of each node."""
     ignored = np.zeros((1, trees.unit_of_column.max() + 1), dtype=np.bool_)
     for tree in range(len(total)):
         met = 0

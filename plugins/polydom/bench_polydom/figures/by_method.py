@@ -77,7 +77,7 @@ class Line:
 def line_of(
     infos: Sequence[Mapping[str, Any]], series: str, over: str = "", drawn_from: int | str | None = None
 ) -> Line | None:
-    """The mean of a series at each value of another; None if no record has both.
+    """The mean of a series over seeds, at each x value; None if no record has numbers for both.
 
     Args:
         infos: infos of one method's records on one data set, one per seed.

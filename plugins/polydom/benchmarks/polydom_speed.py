@@ -109,15 +109,15 @@ def lattice() -> None:
     print("\nlattice search, d = 15     expanded  seconds  µs a set")
     draw = draw_features(15, "all", np.random.default_rng(0))
     for name, combiner, alpha, covering in (
-        ("f_1", "best", 0.0, False), ("f_1, covering", "best", 0.0, True), ("f_d", "all", 0.0, False),
-        ("f_d, alpha 0.01", "all", 0.01, False), ("f_d, covering", "all", 0.01, True),
+        ("f_1", "best", 0.0, "none"), ("f_1, covering", "best", 0.0, "both"), ("f_d", "all", 0.0, "none"),
+        ("f_d, alpha 0.01", "all", 0.01, "none"), ("f_d, covering", "all", 0.01, "both"),
     ):  # fmt: skip
         ask = Draw(draw.prices, draw.single, combiner).accuracy  # type: ignore[arg-type]
         start = time.process_time()
-        found = search(ask, 15, alpha, covering=covering)
+        found = search(ask, 15, alpha, covering=covering)  # type: ignore[arg-type]
         spent = time.process_time() - start
         print(f"{name:26} {found.n_expanded:8} {spent:8.2f} {spent / found.n_expanded * 1e6:9.1f}")
-        if not covering:
+        if covering == "none":
             start = time.process_time()
             found = best_first_search(ask, 15, alpha)
             spent = time.process_time() - start

@@ -77,10 +77,13 @@ class Recommendation:
     seconds: float
 
     def as_plain(self) -> dict[str, Any]:
-        """Return the results as JSON values, without method, parameters, goal and notes; NaN in tables becomes None."""
+        """Return all attributes but the goal as JSON values; NaN in tables becomes None."""
         frames = {name: getattr(self, name).to_json(orient="records") for name in ("table", "trivial", "curve")}
         return {
             "best": self.best,
+            "method": self.method,
+            "parameters": dict(self.parameters),
+            "notes": list(self.notes),
             "text": self.text,
             "dataset": dict(self.dataset),
             "full_cost": self.full_cost,

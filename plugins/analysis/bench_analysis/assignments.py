@@ -17,7 +17,7 @@ __all__ = ["Usage", "feature_classes", "usage_of"]
 
 
 def feature_classes(costs: Mapping[str, Any]) -> tuple[NDArray[np.float64], bool]:
-    """Each feature's class, or its price where there are no classes; and whether they are classes."""
+    """Each feature's class, or its price if there are no classes, float64 (features,); and whether they are classes."""
     if costs["classes"] is not None:
         return np.asarray(costs["classes"], dtype=np.float64), True
     return np.asarray(costs["prices"], dtype=np.float64)[:, 0], False

@@ -23,10 +23,10 @@ class CapTable:
     """One data set under one cost scheme.
 
     Attributes:
-        dataset, costs: where.
+        dataset, costs: names of the data set and the cost scheme.
         caps: hard budgets, ascending.
         rows: method → for each cap, mean accuracy with every row cut off at the cap; then, for each cap, mean accuracy
-            of a policy whose mean price is within the cap. The mean of no values where the method has no such policy.
+            of a policy whose mean price is within the cap. A mean is NaN if the method has no such policy.
     """
 
     dataset: str
@@ -36,7 +36,7 @@ class CapTable:
 
 
 def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
-    """Every table of a suite that has caps, in its order.
+    """The table of every data set with caps under every cost scheme, in the suite's order.
 
     Validation chooses a policy for each number: the most accurate when every row is cut off at the cap, or the most
     accurate of those whose mean price is at most the cap. Among equals it is the first.

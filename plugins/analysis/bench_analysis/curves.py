@@ -1,10 +1,10 @@
 """Trade-off curves: what a method's family of policies is worth at every budget.
 
 A seed's curve is a step function of the budget b: of all policies (of every grid point) whose *validation* cost is
-within b, the one with the best *validation* quality is taken, and counts with what it does on the *test* part. So a
+within b, the one with the best *validation* quality is taken, and its cost and quality on the *test* part count. So a
 curve rises on validation by construction, and nothing is chosen on the test part. A method's curve is the mean over
-seeds, budget by budget. Every family is completed with the policy that buys nothing (`bench_records.complete`), so a
-curve begins at no cost; where records do not hold that policy, it begins at the least budget at which every seed can
+seeds, budget by budget. Every family is completed with the empty policy (`bench_records.complete`), so a curve begins
+at cost 0. If the records do not hold the empty policy, the curve begins at the least budget at which every seed can
 afford one of the method's own. Nothing is interpolated between policies: a budget between two of them gets the cheaper
 one.
 """
@@ -37,7 +37,7 @@ LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
 
 FEW_SEEDS = 5
-"""With fewer seeds a curve has no band: its width would be mostly that of the t quantile (4.3 for three seeds)."""
+"""With fewer seeds a curve has no band: its width would be mostly due to the t quantile (4.3 for three seeds)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Panel:
         floor: quality where nothing can be afforded.
         reference: the full model of "cost to reach", one method for all curves: the suite's, or the one that is best
             with an unlimited budget.
-        named: whether the suite named it.
+        named: whether the suite named the reference.
         curves: in the suite's order of methods; methods without a done trial are missing.
         rejects: whether any policy refuses an answer.
     """

@@ -27,7 +27,7 @@ def objectives(task: str, threshold: float | None, listed: Sequence[str]) -> lis
 
 
 def dominates(a: Sequence[float], b: Sequence[float], goals: Sequence[str]) -> bool:
-    """Whether ``a`` is at least as good as ``b`` throughout and better somewhere; equal up to rounding is equal."""
+    """Whether ``a`` is at least as good as ``b`` in every objective and, beyond rounding, better in at least one."""
     better = False
     for x, y, goal in zip(a, b, goals, strict=True):
         gain = x - y if goal == "max" else y - x

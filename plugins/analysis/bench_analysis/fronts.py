@@ -15,7 +15,7 @@ REFERENCE_POINT = (0.0, 0.0, 0.0)
 
 
 def non_dominated(points: NDArray[Any], maximise: bool | Sequence[bool] = True) -> NDArray[np.bool_]:
-    """Which points no other point dominates: bool (points,). Of equal points all are kept.
+    """Which points no other point dominates: bool (points,). Equal points do not dominate each other.
 
     Args:
         points: finite float64 (points, objectives).

@@ -1,4 +1,4 @@
-"""Grids whose end wins: validation selects the least or the greatest of the values tried.
+"""Parameter grids whose end is selected: validation prefers the least or the greatest of the values tried.
 
 A best value inside a grid has worse ones on both sides; beyond an end, better ones may lie. Records show three kinds of
 grids: the points of a suite's grid; a parameter that is a list (``lambdas``), whose selected value (``lambda``) is in
@@ -31,8 +31,8 @@ class GridEnd:
         dataset, costs, method: the row.
         parameter: its name.
         grid: the values that were tried, ascending; of an automatic grid those of the first seed.
-        end: the end of that grid that wins.
-        seeds, of: the number of seeds on which it wins, and of all seeds.
+        end: the end of that grid that is selected.
+        seeds, of: the number of seeds on which it is selected, and of all seeds.
     """
 
     dataset: str
@@ -46,7 +46,7 @@ class GridEnd:
 
 
 def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
-    """Every parameter of which an end wins, in the order of the records."""
+    """Every parameter of which validation selects an end, see `GridEnd`, in the order of the records."""
     chosen = cells.chosen
     if not len(chosen):
         return []

@@ -35,9 +35,11 @@ def _cells(records: Records) -> dict[tuple[str, str], pd.DataFrame]:
 
 
 def points_of(records: Records, frame: pd.DataFrame, quality: Quality, cost: str | None = "cost") -> pd.DataFrame:
-    """The policies as points: ``method seed``, each part's cost and quality, and whether it is the method's own.
+    """The policies as points, a row each; the order of rows breaks ties.
 
-    Their order breaks ties. A family without a complete own policy is left out, with its empty policy.
+    Columns: ``method seed``; on validation ``chosen_cost chosen_quality chosen_coverage chosen_accuracy``; on the test
+    part ``cost quality coverage accuracy``; ``own``: False for an added empty policy. Policies that lack a cost or a
+    quality are left out; so is a family that then has no own policy, together with its empty policy.
 
     Args:
         records: the suite's records.

@@ -91,7 +91,7 @@ def quality_named(name: str, metrics: Mapping[str, Metric]) -> Quality:
 
     Args:
         name: a metric's name, or ``right-answers``.
-        metrics: the known metrics by name; resolved, without ``@k``.
+        metrics: the known metrics by name, with numbers for k: ``ndcg@5``, not ``ndcg@k``.
 
     Raises:
         KeyError: no such metric.
@@ -178,6 +178,6 @@ def largest_cost(frame: pd.DataFrame, cost: str) -> float:
 
 
 def _full_price(plain: Mapping[str, Any]) -> float:
-    """What all features cost; NaN when that depends on the item."""
+    """What all features cost; NaN when that depends on the item's size."""
     costs = Costs.from_plain(dict(plain))
     return float("nan") if costs.depends_on_size else float(costs.total(1)[0])

@@ -1,7 +1,7 @@
 """Which of two methods is better on one data set: the corrected resampled t-test.
 
 The same random splits serve both methods, and the splits overlap, so the differences by seed are not independent, and
-a plain paired test is too sure of itself. The corrected test (Nadeau & Bengio 2003) adds the ratio of test rows to the
+a plain paired test rejects too often. The corrected test (Nadeau & Bengio 2003) adds the ratio of test rows to the
 rows learnt from to the variance of the mean; with a given split that ratio is 0, and it is the paired t-test. Its
 variance is that of the intervals beside the means (`bench_analysis.summary`). It is not corrected for the number of
 rows: with such a correction, it could fail to distinguish two rows whose 95 % intervals are disjoint.

@@ -5,11 +5,11 @@ overlap, so their results are not independent, and s²/J understates the varianc
 correlation ρ between the results of two splits, (1/J + ρ/(1 − ρ)) · s² estimates it without bias (Nadeau and Bengio,
 Inference for the generalization error, Machine Learning 52, 2003, §3 and §4.1), and they take for ρ the share of test
 rows that two splits have in common: `overlap` is ρ/(1 − ρ). Where the split is given, nothing but the method's own
-randomness (and which learnt rows validate) varies from seed to seed, and the term is 0.
+randomness (and the choice of validation rows) varies from seed to seed, and the term is 0.
 
 An interval and the paired test of two rows then agree in one direction: the standard deviation of a difference is at
-most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 % tells the
-rows apart too. The converse need not hold: a paired test can tell apart what two overlapping intervals cannot.
+most the sum of both standard deviations, so where two 95 % intervals are disjoint, the paired test at 5 %
+distinguishes the rows, too. The converse need not hold: it may also distinguish rows whose intervals overlap.
 
 Where mean ± margin would leave the range of a quantity (a cost below 0, a share above 1), the interval is computed on
 the scale of logarithms (of log-odds for a share) by the delta method, with the same variance: `Mean.interval`.
@@ -141,7 +141,7 @@ def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> flo
     n_test/n_learn. As N grows it falls to 0, the term of independent draws.
 
     Args:
-        info: a done trial's, from `bench_records.records.Records.infos`.
+        info: the information of a done trial, from `bench_records.records.Records.infos`.
         drawn_from: how many rows the table has, where the parts are counts that do not use it up; ``independent``:
             every seed has data of its own; see `bench_core.run.suite_schema.SplitTable`. None: the split's fractions
             give N, and counts are taken to use up the table, so the interval is too wide rather than too narrow.

@@ -104,7 +104,7 @@ def marks(
 
     The test is the corrected resampled t-test at 5 %, row by row, with the variance that the rows' intervals have. So
     a row is near only if its interval and the best row's meet (see `bench_analysis.summary`). A row whose mean differs
-    from the best by more than both margins is not near, even if the test on few seeds cannot tell 62 % from 82 %.
+    from the best by more than both margins is not near, even if the test on few seeds cannot distinguish them.
 
     Args:
         means: method → metric → mean, of the rows that are compared.

@@ -281,7 +281,7 @@ def ratio(source: Source, check: Any, method: str, against: str, splits: int | N
     """Mean over data sets of the ratio of means; arguments as for `plain`.
 
     Raises:
-        Missing: the records do not hold it, or ``against`` is zero somewhere.
+        Missing: the records do not hold it, or the mean of ``against`` is zero on a data set.
     """
     places = source.places(check)
     pairs, undefined = [], 0

@@ -7,7 +7,8 @@ Perturbations that another method's results could have caused:
 - ``data``: each data set gets the results of another one, under the same constraint;
 - ``validation``: within each family the validation values are permuted, and once reversed, so that other policies are
   selected, including the worst; caps are still met;
-- ``seeds``: on each seed the methods' results are permuted, so that no difference between methods remains;
+- ``seeds``: on each seed every method gets the result of a method drawn at random, so that no systematic difference
+  remains;
 - ``mirror``: shares are replaced by their complements, correlations by their negatives.
 
 Impossible perturbations, which show that the check reads a number or a sign at all:
@@ -87,7 +88,7 @@ class _Disturbed(Source):
 
     Attributes:
         instead: on a data set, method → the method whose results it gets.
-        dealt: seed for permuting the methods' results on each split, or None.
+        dealt: seed for drawing, on each split, the method whose result a method gets; None: its own result.
         change: function of the values.
         others: data set → the data set whose results it gets.
     """
@@ -149,8 +150,8 @@ def stress_claims(suite: Suite, records: Records) -> list[Stress]:
         for i, claim in enumerate(claims):
             if disturbance.name not in changed[i] and base[i] != "cannot be told" and disturbance.suits(claim):
                 verdict = checked(disturbance.source, claim).verdict
-                # A claim that holds or is consistent must become contradicted; that a permutation is too noisy does not
-                # count.
+                # A claim that holds or is consistent must become contradicted. If it only becomes undecided, the cause
+                # may be noise.
                 if verdict == "contradicted" if base[i] in ("holds", "consistent") else verdict != base[i]:
                     changed[i].add(disturbance.name)
     return [

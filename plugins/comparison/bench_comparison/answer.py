@@ -58,9 +58,10 @@ def answer_of(
         compared: from `compares_of`.
 
     Returns:
-        ``budgets tolerance fallback static``; ``methods``: name → ``use parameters``; ``populations``: of each ``task
-        prices datasets measures``; ``uses``: of each ``title datasets cost measure``. A measure has ``budget`` (None:
-        over all budgets, by the area), ``datasets every difference ranked out over_fallback over_fixed``.
+        ``format budgets tolerance fallback static``; ``methods``: name → ``use parameters``; ``populations``: a list of
+        ``task prices datasets measures``; ``uses``: a list of ``title datasets cost measure``. A measure has ``budget``
+        (None: over all budgets, by the area), ``datasets every difference friedman near ranked out over_fallback
+        over_fixed``; for most of them see `bench_comparison.comparison.Compared`.
     """
     apart = {entry.fallback, *entry.static}
     uses = []

@@ -22,11 +22,11 @@ __all__ = ["budget_table"]
 def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
     """A row per trial and budget: what the trial answers there.
 
-    Columns: ``dataset costs prices task method seed``; ``quality`` (which it is); ``budget`` (a share of the price);
+    Columns: ``dataset costs prices task method seed``; ``quality`` (the metric); ``budget`` (a share of the price);
     ``status`` (``ok``, ``no policy`` or ``over budget``: the test cost exceeds the budget by more than the suite's
-    tolerance); ``validation test`` (quality of the answer on either part), ``cost`` (on the test part, as a share of
+    tolerance); ``validation test`` (quality of the answer on each part), ``cost`` (on the test part, as a share of
     the price); ``reference full relative``: the full model's method, its test quality, and the answer's share of it;
-    ``area``: below the trial's curve. A suite without a ``[comparison]`` gets the defaults.
+    ``area``: the area below the trial's step curve. A suite without a ``[comparison]`` gets the defaults.
     """
     import pandas as pd
 

@@ -1,9 +1,9 @@
 """Budgets as questions to the records: what each trial answers at each budget.
 
-At a budget b, a trial answers with the policy of best *validation* quality among those (of every grid point) whose
-*validation* cost is at most b; among equals with the cheapest, then the first. The numbers of the answer are this
-policy's on the *test* part; nothing is chosen there. Every family is completed with the empty policy, which fits every
-budget; where the records do not hold it, it may be that no policy fits.
+At a budget b, a trial's answer is the policy with the best *validation* quality among those (of all grid points) whose
+*validation* cost is at most b; ties go to the cheapest, then to the first. The numbers of the answer are this policy's
+on the *test* part; nothing is chosen there. Every family is completed with the empty policy, which fits every budget.
+If the records do not hold the empty policy, there may be budgets that no policy fits.
 
 A split has one reference of quality for all methods, the *full model*: the answer at the full price of the method that
 is best there on validation.
@@ -41,7 +41,7 @@ class Answers:
     """The answers of all trials of one data set under one cost scheme. Costs are shares of the full price.
 
     Attributes:
-        dataset, costs: their names in the suite.
+        dataset, costs: names of the data set and the cost scheme in the suite.
         quality: the quality of answers.
         budgets: ascending.
         methods: those with a done trial, in the suite's order.
@@ -49,17 +49,17 @@ class Answers:
         done: bool (methods, seeds).
         validation, test: float64 (methods, seeds, budgets): quality of the answer; NaN for no policy, and for trials
             that are not done.
-        cost: float64 (methods, seeds, budgets): its cost on the test part.
+        cost: float64 (methods, seeds, budgets): cost of the answer on the test part.
         area: float64 (methods, seeds): area below the step curve of test quality, over budgets from 0 to 1.
         fixed: float64 (methods, seeds, budgets): test quality of the best fixed subset that costs no more, on
             validation, than the method's answer; NaN where there is none.
         reference: by seed, the method that is the full model.
-        full: float64 (seeds,): its test quality.
+        full: float64 (seeds,): test quality of the full model.
         whole_validation, whole_test: float64 (methods, seeds): quality of the answer to an unlimited budget.
         beside: float64 (methods, seeds, budgets): the answer's area under the ROC curve on the test part; NaN where
             the records do not hold it.
-        reach: level → float64 (methods,): the mean test cost at which the mean over splits of the answers first
-            reaches that share of the full model's quality; NaN where it never does.
+        reach: level → float64 (methods,): the mean test cost at the smallest budget at which the answers' mean test
+            quality is at least that share of the full model's (means over splits); NaN where it never is.
         lacking: method → why it has no number here: ``not applicable``, ``over the limit``, ``failed``.
     """
 
@@ -84,7 +84,7 @@ class Answers:
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     def over(self, tolerance: float) -> NDArray[np.bool_]:
-        """Trials whose answer costs more than the budget on the test part; bool (methods, seeds, budgets).
+        """Whether an answer's test cost exceeds the budget by more than the tolerance; bool (methods, seeds, budgets).
 
         Args:
             tolerance: share of a budget by which it may be exceeded.
@@ -121,8 +121,8 @@ class Answers:
 def relative(quality: Quality, values: Numbers, full: Numbers) -> Numbers:
     """Quality as a share of the full model's, more is better; NaN where the divisor is 0.
 
-    More is better: values ÷ full. Less is better: measured from the worst value (error: 1), or full ÷ values when
-    there is none.
+    More is better: values ÷ full. Less is better: measured from the worst value (error: 1), or full ÷ values if
+    there is no worst value.
 
     Args:
         quality: the quality of ``values`` and ``full``.

@@ -27,7 +27,7 @@ def compare_stores(
 
 
 def rows_of_changes(changed: list[Changed]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows of the counts; only kinds of change that occur."""
+    """Head and rows of the counts; only kinds of change that occur have a column."""
     kinds = [kind for kind in CHANGES if any(change.counts[kind] for change in changed)]
     return ["data set", "method", *kinds], [
         [change.dataset, change.method, *(str(change.counts[kind]) for kind in kinds)] for change in changed

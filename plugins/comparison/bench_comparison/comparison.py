@@ -1,4 +1,4 @@
-"""Methods compared over data sets at a budget: ranks, shares of the full model's quality, win rates, how sure.
+"""Methods compared over data sets at a budget: ranks, shares of the full model's quality, win rates, intervals.
 
 The data set is the unit of inference. Methods are ranked split by split; ranks are averaged over a data set's splits
 (and over several draws of its prices), then over data sets, so that all data sets count the same, whatever their
@@ -6,8 +6,8 @@ numbers of splits. Intervals and the share of "first" come from resampling the d
 
 Nothing is imputed. A method can be ranked on a data set only if it has done every split there, has a policy for the
 budget on each, and keeps the budget (`bench_comparison.budgets.Answers.status`). Ranks are over the data sets that all
-ranked methods share. While these are fewer than half of the data sets, the method is left out without which the others
-share the most. Methods that are left out are listed, with the reason on each data set.
+ranked methods share. While these are fewer than half of the data sets, one method is left out: the one whose removal
+leaves the others the most shared data sets. Methods that are left out are listed, with the reason on each data set.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def split_ranks(values: Numbers, goal: str) -> Numbers:
 def shared_set(there: NDArray[np.bool_], least: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Methods that share at least ``least`` data sets, and these data sets; found greedily.
 
-    The search starts with all methods that have a data set. While they share too few, the method is removed without
-    which the others share the most; among equals the one with the fewest data sets, then the last. At the end, every
-    method that has all the shared data sets is included again.
+    The search starts with all methods that have a data set. While they share too few, one is removed: the method
+    whose removal leaves the others the most shared data sets; ties go to the one with the fewest data sets, then to the
+    last. At the end, every method that has all the shared data sets is included again.
 
     Args:
         there: bool (methods, data sets).

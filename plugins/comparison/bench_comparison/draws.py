@@ -6,14 +6,14 @@ sets and, within each, to its splits (Rubin 1981, *The Bayesian Bootstrap*, Ann.
 sets of one family share one weight equally. So do several draws of one data set's prices; their splits are the same
 rows, so these have the same weights, too.
 
-The hierarchical model of `baycomp` (Corani et al. 2017) does not serve: it needs Stan's sampler, whose numbers differ
+The hierarchical model of `baycomp` (Corani et al. 2017) is not suitable: it needs Stan's sampler, whose numbers differ
 between machines; it compares two methods at a time, so it cannot compare a method with the best of the others; and its
 t prior has to be given the size of a large difference. Weighted means answer all questions from the same draws.
 
 Weights are uniform on the simplex: gaps between sorted uniform numbers, which need no logarithm. The weighted mean of n
 data sets varies too little: its variance is s²/(n + 1), where s² is the mean squared deviation; Student's interval has
 s²/(n − 1), and the t quantile instead of the normal one. So the deviations from the observed means are stretched by the
-ratio, for all methods alike. A simulation (tests/test_answer_coverage.py) checks the coverage.
+ratio of the two widths, for all methods alike. A simulation (tests/test_answer_coverage.py) checks the coverage.
 
 A data set with one split has draws only over data sets, not over splits. If it is also the only data set, nothing is
 known of the spread, and the draws are NaN (`without_spread`).
@@ -89,7 +89,7 @@ def split_draws(values: Numbers, place: int) -> Numbers:
 
 
 def stretch(families: int) -> float:
-    """Factor by which deviations are stretched, by the number of families; 1 for one."""
+    """Factor by which deviations are stretched, for a number of families; 1 for a single family."""
     from scipy.stats import norm, t
 
     if families < 2:

@@ -57,7 +57,7 @@ def _finding(text: str, probability: float | None, table: str) -> dict[str, Any]
 
 
 def _take(view: JsonObject) -> dict[str, Any]:
-    """The method that is recommended at most budgets."""
+    """The method that is recommended at the largest number of budgets."""
     steps = [step for step in view["steps"] if step["recommended"]]
     names = [step["recommended"]["algorithm"] for step in steps]
     name = max(dict.fromkeys(names), key=names.count)
@@ -113,7 +113,7 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _where(view: JsonObject) -> str:
-    """On which kind of data dynamic acquisition does best, below the whole price."""
+    """On which kind of data dynamic acquisition does best, below the full price."""
     found = [
         (group["ahead"], step["budget"], group)
         for step in view["dynamic"]
@@ -131,7 +131,7 @@ def _where(view: JsonObject) -> str:
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:
-    """The kind of method that leads at most budgets."""
+    """The kind of method that leads at the largest number of budgets."""
     steps = [step for step in view["steps"] if step["kinds"]]
     leaders = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
     if not leaders:

@@ -23,7 +23,7 @@ class Kind:
     Attributes:
         name: in a sentence.
         read: what its methods do.
-        dynamic: whether what is bought for a row depends on what was seen of it.
+        dynamic: whether the features bought for a row depend on the values seen in it so far.
     """
 
     name: str
@@ -106,8 +106,8 @@ _SAME_FOR_EVERY_ROW = frozenset({"stagewise", "adaboost-rs"})
 REFERENCES = ("single-stage", "lightgbm")
 """The reference with all features: the better of these on validation, split by split.
 
-It does not depend on which methods compete, as "the best method with all features" would, which is partly lucky. One of
-the two is linear and the other is not, so that one suits small tables and one suits large tables."""
+It does not depend on which methods compete. "The best method with all features" would, and the best of many is partly
+lucky. One of the two is linear and the other is not, so that one suits small tables and one suits large tables."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Place:
     Attributes:
         kind: its kind.
         algorithm: its algorithm.
-        dynamic: whether what it buys for a row depends on what it has seen of it.
+        dynamic: whether the features it buys for a row depend on the values seen in it so far.
     """
 
     kind: str

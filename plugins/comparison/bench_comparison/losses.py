@@ -16,7 +16,7 @@ BAND = 0.01
 NDCG), on average over data sets."""
 
 CLEARLY = 0.95
-"""A method is clearly worse than the recommended one if this is its probability of losing more than the band."""
+"""A method is clearly worse than the recommended one if it loses more than the band with at least this probability."""
 
 
 def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Numbers:

@@ -242,7 +242,7 @@ def _marks(
     means: dict[str, dict[str, Mean]], metric: str, goal: str, comparisons: dict[str, Comparison]
 ) -> dict[str, str]:
     values = {method: known[metric].value for method, known in means.items()}
-    if len(set(values.values())) < 2:  # nothing to tell apart
+    if len(set(values.values())) < 2:  # nothing to compare
         return {}
     best = (max if goal == "max" else min)(values.values())
     marked = {method: "best" for method, value in values.items() if value == best}

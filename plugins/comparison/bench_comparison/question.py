@@ -65,11 +65,11 @@ def loss_answer(
     """The answer as plain data, and each data set on its scale. Numbers are rounded: the same on every machine.
 
     Returns:
-        The answer:
-        ``budgets``; ``band``, ``draws``; ``kinds``; ``methods``; ``views``: for each task and kind of prices, from
+        The answer: ``format budgets band draws kinds methods``; ``views``: for each task and kind of prices, from
         `bench_comparison.views.task_views`; ``findings`` and ``unknown``, from `bench_comparison.findings`. The
         qualities are on the scale of `bench_comparison.scale`; intervals are ``[value, low, high]``.
-        And ``budgets methods kinds`` (names) with ``sets``, from `bench_comparison.sets.sets_of`.
+        The data sets: ``format budgets``, names of ``methods`` and ``kinds``, and ``sets``, from
+        `bench_comparison.sets.sets_of`.
     """
     places = places_of(suite, entry)
     times = {method: _times(suite, records, method) for method in places}

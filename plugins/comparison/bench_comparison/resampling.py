@@ -57,7 +57,7 @@ def mean_of(values: Numbers) -> float:
 
 
 def finite(values: Sequence[float]) -> list[float]:
-    """The values that are numbers."""
+    """The finite values, in order."""
     return [value for value in values if np.isfinite(value)]
 
 

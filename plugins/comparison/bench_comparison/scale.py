@@ -1,8 +1,8 @@
 """One scale for all data sets: chance-corrected quality, 0 for the empty policy, 1 for a reference with everything.
 
-The quality of a method on a split is (q − e) ÷ D: q its answer's quality, e that of the empty policy on this split, and
-D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one split with
-a small gain does not count more than others. The sign of a mean squared error is turned, as less is better.
+The quality of a method on a split is (q − e) ÷ D. Here q is its answer's quality, e that of the empty policy on this
+split, and D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one
+split with a small gain does not count more than others. A mean squared error has its sign reversed: less is better.
 
 A data set counts where the reference is clearly better than the empty policy: where the 95 % interval of its gain over
 splits is above 0. One split has no such interval; then the gain has to be above 1/√n for n test rows, which is the 95 %
@@ -10,7 +10,7 @@ margin of a share measured on n rows (of accuracy, of NDCG, of the variance that
 
 Every method has a number at every budget. Where it did not finish (it failed, or was over the time limit), and where
 its answer costs more than the budget on the test part by more than the suite's tolerance, the empty policy answers for
-it. Only where a method cannot be tried (*not applicable*) or was not run is it missing.
+it. A method is missing only where it cannot be tried (*not applicable*) or was not run.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Measured:
         quality: float64 (methods, splits, budgets); NaN for a method that is missing here.
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
         points: a quality of 1 in units of the metric; for a mean squared error, as a share of the empty policy's.
-        empty, reference: mean of either in the metric.
+        empty, reference: mean quality of each, in the metric.
         gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split, the
             ends follow from the number of test rows.
-        facts: ``features``, ``rows`` (of all parts), ``classes`` (2, or 3 for more).
+        facts: ``features``, ``rows`` (of all parts), ``classes`` (2; 3 for more; 0 for other tasks).
     """
 
     dataset: str

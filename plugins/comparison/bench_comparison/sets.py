@@ -41,8 +41,8 @@ def sets_of(cells: Sequence[Measured], values: Sequence[Numbers], layout: Layout
         layout: of the suite's methods.
 
     Returns:
-        For each cell ``dataset costs prices task family features rows classes splits``; ``methods`` and ``kinds``: in
-        the layout's order a list over budgets each, None for one that is missing there.
+        For each cell ``dataset costs prices task family features rows classes splits``; ``methods`` and ``kinds``: for
+        each of them, in the layout's order, a list over the budgets, or None if it is missing there.
     """
     start = len(layout.methods) + len(layout.algorithms)
     found = []

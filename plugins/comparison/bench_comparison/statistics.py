@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 FEW_DATA_SETS = 10
-"""With fewer data sets a page says that power is low: Friedman's χ² approximation wants more than ten of them
+"""With fewer data sets a page says that power is low: Friedman's χ² approximation needs more than ten of them
 (Demšar 2006, §3.2.2), and a critical difference is then wider than half of the ranks' range."""
 
 WILCOXON_NEEDS = 6
@@ -85,7 +85,10 @@ def critical_difference(methods: int, datasets: int, alpha: float = ALPHA) -> fl
     Args:
         methods: k, at least 2.
         datasets: N, at least 1.
-        alpha: level of the whole family of comparisons.
+        alpha: level of all comparisons together.
+
+    Raises:
+        ValueError: ``methods`` or ``datasets`` is too small.
     """
     from scipy.stats import studentized_range
 
@@ -123,8 +126,8 @@ def nemenyi(table: Table) -> Table:
 def holm(p_values: Sequence[float]) -> list[float]:
     """p-values corrected by Holm's step-down procedure, in the given order.
 
-    Equal to statsmodels' ``multipletests(…, method="holm")``, with which the tests compare it. That one runs the
-    garbage collector at every call: half a second with 10,000 records in memory.
+    The results equal those of statsmodels' ``multipletests(…, method="holm")``, as a test checks. That function runs
+    the garbage collector at every call: half a second with 10,000 records in memory.
     """
     corrected = [0.0] * len(p_values)
     least = 0.0
@@ -141,6 +144,9 @@ def wilcoxon(differences: Table) -> float:
     distribution of their sum is a product of polynomials. scipy gives the same p-values up to 13 differences, but with
     ties it enumerates all 2ⁿ signs, too slow for a page of 60 methods (1,770 pairs, many columns). Above 13 it uses the
     normal distribution, as this function does above `_EXACT_WILCOXON`.
+
+    Args:
+        differences: float64 (data sets,).
     """
     if not len(differences) or not differences.any():
         return 1.0

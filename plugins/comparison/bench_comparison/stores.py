@@ -82,7 +82,7 @@ class DefaultRules:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A record with what determines it, parsed."""
+    """A record with its trial's identity, parsed."""
 
     identity: dict[str, Any]
     dataset: str
@@ -90,7 +90,7 @@ class _Trial:
 
     @property
     def key(self) -> str:
-        """All that determines it except versions and the content of the data."""
+        """All that determines the trial except versions and the content of the data."""
         return _key(self.dataset, self.identity)
 
 
@@ -109,7 +109,7 @@ def read_side(path: Path, warn: Callable[[list[str]], None] = lambda lines: None
         warn: called with a line for each damaged record of a store; such a record counts as missing.
 
     Raises:
-        RequestError: it is neither.
+        RequestError: there is no store or export at ``path``, or it holds no records.
     """
     if export_files(path):
         return list(_from_export(path))
@@ -162,6 +162,9 @@ def compare(
         known: the registered metrics.
         suite: gives labels, selection and metrics; only its trials are compared.
         metrics: metrics to compare, in place of the suite's or of those that are usual for the task.
+
+    Raises:
+        RequestError: a metric is unknown.
     """
     labels = _labels_of_suite(suite) if suite else _labels_of([*before, *after])
     rules: Rules = suite if suite else DefaultRules(known)

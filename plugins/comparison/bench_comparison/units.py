@@ -37,7 +37,7 @@ class Unit:
 
 
 def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str]) -> Mapping[str, Numbers]:
-    """Family → mean quality of every method on all other families; float64 (methods, budgets), NaN if it has too few.
+    """Family → mean quality of every method on all other families; float64 (methods, budgets), NaN for too few results.
 
     Args:
         cells: of each data set and cost scheme, float64 (methods, budgets): mean over splits.

@@ -27,7 +27,7 @@ TITLES: dict[str, str] = {"all": "all prices"} | {str(kind): title for kind, tit
 _PAIR_DIGITS = 2
 RECOMMENDED_ON = 0.75
 """A recommended algorithm was run on at least this share of the data sets. The means of others rest more on the
-assumption that the data sets they lack are like the ones they have; mostly they lack the large ones, being slow."""
+assumption that the data sets they lack are like the ones they have; most of them are slow, and lack large ones."""
 LEVELS = (0.5, 0.75, 0.9, 1.0)
 """Qualities; the answer gives the probability that the recommended method reaches each."""
 
@@ -43,7 +43,7 @@ def task_views(
     """The views of one task: all prices together, then each kind of prices.
 
     Args:
-        task: which.
+        task: the task of the views.
         used: data sets of this task with a clear reference.
         left_out: its other data sets.
         values: of ``used``, from `bench_comparison.sets.unit_values`.
@@ -186,7 +186,7 @@ def _pairs(names: Sequence[str], points: Numbers, columns: Mapping[str, int]) ->
 
 
 def _taken(means: Numbers, members: Sequence[int]) -> int:
-    """The member with the best mean over all data sets: the one to take on a new one."""
+    """The member with the best mean over all data sets: the one to take on a new data set."""
     return max(members, key=lambda m: (-np.inf if np.isnan(means[m]) else means[m], -m))
 
 

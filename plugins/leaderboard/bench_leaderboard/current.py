@@ -1,8 +1,8 @@
 """How a finished run knows, without rendering, that its page is current.
 
-A file in the store names the trials, the suite's text, the code of the core, of the analysis and of the plugins that
-draw, and the files written (size and time of change). If nothing was computed and none of these has changed, nothing
-is rendered. If the file is damaged or cannot be written, the next run renders again.
+A file in the store holds a hash of the trials, of the suite's text, and of the code of the core, of the analysis and of
+the plugins that draw; also size and time of change of the files written. If nothing was computed and none of these has
+changed, nothing is rendered. If the file is damaged or cannot be written, the next run renders again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _state(paths: list[Path]) -> dict[str, list[int]]:
 def is_current(session: SuiteSession, plan: Plan) -> bool:
     """Whether the files written last are those of this plan and have not changed since."""
     place = _place(session)
-    if not place.is_file():  # a pipe would wait for its writer
+    if not place.is_file():  # reading a pipe would wait for its writer
         return False
     try:
         state = unseal(place.read_bytes())

@@ -1,4 +1,4 @@
-"""The leaderboard's own hooks: kinds of figures, and parts of pages that other plugins bring."""
+"""The leaderboard's own hooks: kinds of figures, and parts of pages that other plugins add."""
 
 from __future__ import annotations
 

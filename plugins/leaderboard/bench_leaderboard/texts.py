@@ -11,7 +11,7 @@ __all__ = ["texts_in"]
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in an entry, with those that say ``history.SERIES`` also as ``SERIES``."""
+    """Every text in an entry; ``history.SERIES`` is given as ``SERIES``."""
     if isinstance(value, BaseModel):
         value = value.model_dump()
     if isinstance(value, str):

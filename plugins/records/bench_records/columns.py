@@ -13,7 +13,7 @@ __all__ = ["values"]
 def values(column: pd.Series) -> list[Any]:
     """A column's values in order, as Python objects; missing values are NaN.
 
-    The same as ``list(column)``, but faster: that converts every text of an Arrow column singly.
+    Equal to ``list(column)``, but faster: ``list`` converts the texts of an Arrow column one by one.
     """
     items: list[Any] = column.to_numpy(dtype=object).tolist()
     return items

@@ -103,7 +103,7 @@ def _write(folder: Path, files: dict[str, str | Path]) -> None:
 
 
 def _unused(built: Path) -> list[Path]:
-    """Return files of the theme that no page needs: for other languages, for debugging, and what needs a server."""
+    """Return files of the theme that no page needs: for other languages, for debugging, or of use only on a server."""
     search = built / "search" / "search_index.json"  # pages read a copy in a script
     languages = built / "assets" / "javascripts" / "lunr"
     return [

@@ -26,9 +26,9 @@ def live_data(suite: Published, pages: Mapping[str, str]) -> dict[str, Any]:
     Returns:
         ``splits``: how many have been run, if not all; ``budgets``: in percent of the price; ``kinds``: name, what its
         methods do; ``methods``: name, page and kind; ``views``: for each task and kind of prices ``families``,
-        ``recommended`` (kind and method at each budget, or null), and for kinds and methods their place → [mean, low,
-        high] at each budget; ``sets``: for each data set and cost scheme its name, family, kind of prices, task,
-        features, rows, and the qualities of ``methods`` and ``kinds``, at each budget, null where it is missing.
+        ``recommended`` (kind and method at each budget, or null), ``kinds`` and ``methods`` (index in the lists above →
+        [mean, low, high] at each budget); ``sets``: for each data set and cost scheme its name, family, kind of prices,
+        task, features, rows, and the qualities of ``methods`` and ``kinds`` at each budget, null if missing.
     """
     answer, scale = suite.description.get("losses") or {}, suite.description.get("scale") or {}
     if not scale.get("sets"):

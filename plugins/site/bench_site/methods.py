@@ -47,7 +47,7 @@ class Strengths(NamedTuple):
     Attributes:
         budget: in percent of the price.
         groups: kinds of data.
-        near, far: data sets and gaps.
+        near, far: (data set, gap in points) pairs with the smallest and the largest gaps.
     """
 
     budget: float

@@ -199,7 +199,7 @@ class Pages:
         return f"curves/{suite.name}/{self.panel_at[suite.name][panel.dataset, panel.costs]}"
 
     def figure(self, suite: Published, panel: Panel, up: str, shown: Sequence[str] = ()) -> str:
-        """Return the element of a panel's curves; ``shown`` are drawn at first, by default those of the panel."""
+        """Return the HTML of a panel's curves; ``shown`` are drawn at first, by default `drawn_at_first(panel)`."""
         heading = suite.headings.get((panel.dataset, panel.costs), panel.dataset)
         methods = list(shown or drawn_at_first(panel))
         if shown:

@@ -26,7 +26,7 @@ _HEADING = re.compile(r"^(#{1,6}) (.+?)\s*$")
 _TEXT = r"(?:[^\[\]\\]|\\.)*"
 _LINK = re.compile(rf"(!?\[{_TEXT}\])\(([^()\s]+)\)")
 _PICTURE_LINK = re.compile(rf"(\[!\[{_TEXT}\]\([^()\s]+\)\])\(([^()\s]+)\)")
-"""A link and a picture; a picture that is a link."""
+"""`_LINK` matches a link or a picture, `_PICTURE_LINK` a picture that is a link."""
 _SPELLED = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&#123;": "{", "&#125;": "}", "&#64;": "@"}
 _KNOWN = {
     "over-all-data-sets": "results",

@@ -104,7 +104,7 @@ class Place:
 
 
 def drawn(curve: Curve) -> NDArray[np.int64]:
-    """Return the indices of a curve's steps that are drawn, int64: those without a later step of lower mean cost.
+    """Return the indices of a curve's steps that are drawn, int64: those of less mean cost than every later step.
 
     At each cost, the quality is that of the largest budget whose mean test cost is not higher, as in the leaderboard's
     figures.
@@ -114,7 +114,7 @@ def drawn(curve: Curve) -> NDArray[np.int64]:
 
 
 def at_share(curve: Curve, share: float) -> float | None:
-    """Return the mean test quality at a share of the price; None if some seed affords no policy at that share."""
+    """Return the mean test quality at a share of the price; None if every step has a larger mean test cost."""
     steps = drawn(curve)
     place = int(np.searchsorted(curve.cost[steps], share + 1e-9, side="right")) - 1
     return float(curve.quality[steps[place]]) if place >= 0 else None

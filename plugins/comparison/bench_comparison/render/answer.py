@@ -1,7 +1,7 @@
 """The results of a comparison, in sentences and tables: a function of ``comparison.json`` alone.
 
 One rule decides how sure a sentence is. A method *is* best if it is first in 95 % of the resamples of the data sets,
-and *probably* best in 80 %. Otherwise, or with fewer than five data sets, it cannot be told; candidates are named.
+and *probably* best in 80 %. Otherwise, or with fewer than five data sets, the best is unknown; candidates are named.
 """
 
 from __future__ import annotations

@@ -124,9 +124,10 @@ def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, compares
     """A line for each data set, cost scheme and method, as CSV.
 
     At each budget: how the method stands, mean test quality over the splits, the same as a share of the full model's,
-    mean test cost as a share of the price, and on how many splits no policy fits, or its test cost is over the budget.
-    Then the area; the cost that reaches 95 and 99 % of the full model's quality; the mean seconds of a fit and
-    microseconds to decide a row (a mean over the family's policies), which depend on the machine.
+    mean test cost as a share of the price, and two numbers of splits: those on which no policy fits, and those on which
+    the test cost is over the budget. Then the area; the cost that reaches 95 and 99 % of the full model's quality; the
+    mean seconds of a fit and microseconds to decide a row (a mean over the family's policies), which depend on the
+    machine.
     """
     head = ["dataset", "costs", "prices", "task", "method", "quality", "splits", "full_model"]
     for budget in entry.budgets:

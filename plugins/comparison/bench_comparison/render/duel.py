@@ -14,7 +14,7 @@ __all__ = ["duel_figure"]
 JsonObject = Mapping[str, Any]
 
 _EDGE = 0.5
-"""Differences beyond are drawn at the edge, as arrows."""
+"""Larger differences are drawn at the edge, as arrows."""
 
 
 def duel_figure(view: JsonObject) -> bytes:

@@ -58,7 +58,7 @@ def lines_figure(answer: JsonObject, view: JsonObject) -> bytes:
 
 
 def _points(view: JsonObject, name: str) -> list[tuple[float, float, float, float]]:
-    """Budget, mean and both ends of a kind."""
+    """Budget, mean, and low and high end of its interval, at each budget where a kind has a mean."""
     found = []
     for step in view["steps"]:
         for row in step["kinds"]:

@@ -1,4 +1,4 @@
-"""Critical difference diagram (Demšar 2006, Fig. 1): average ranks, and who cannot be told apart.
+"""Critical difference diagram (Demšar 2006, Fig. 1): average ranks, and groups that do not differ significantly.
 
 scikit-posthocs has a diagram, too. It joins methods by a matrix of p-values instead of the critical difference, does
 not shorten long names, and its colours cannot switch with the page's scheme.

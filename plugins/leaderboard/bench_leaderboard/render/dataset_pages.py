@@ -1,4 +1,4 @@
-"""The pages of single data sets, where a suite has too many for one page: GitHub shows no page of a megabyte."""
+"""The pages of single data sets, where a suite has too many for one page: GitHub does not show pages of a megabyte."""
 
 from __future__ import annotations
 

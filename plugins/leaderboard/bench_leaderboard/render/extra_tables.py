@@ -42,7 +42,7 @@ def _entered(
 
 
 def _diagnostics(suite: Suite, records: Records, entry: TableEntry) -> str:
-    """A row per data set, prices and method: each field's mean, least and greatest value over seeds, the paper's."""
+    """A row per data set, cost scheme and method: each field's mean and range over seeds, and the paper's number."""
     head = ["Data set", "Method", *(text(name) for name in entry.fields), "Seeds"]
     if entry.paper:
         head.append("Paper")
@@ -67,12 +67,12 @@ def _spread(values: list[Any]) -> str:
 
 
 def _count(value: float) -> str:
-    """Whole numbers as they are, others with four significant digits."""
+    """Integers as they are, other numbers with four significant digits."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else plain_number(value)
 
 
 def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
-    """A row per data set, prices and method: a series' mean over seeds at chosen places, with its 95 % margin.
+    """A row per data set, cost scheme and method: a series' mean over seeds at chosen indices, with its 95 % margin.
 
     A series that stops early counts with its last value from there on.
     """

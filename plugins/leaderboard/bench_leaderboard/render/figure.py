@@ -61,7 +61,7 @@ class Figure:
 
 
 def needed_metrics(names: Sequence[tuple[str, str]], where: str, metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Metrics by name, from (key of the entry, name); ``right-answers`` is not one.
+    """Metrics by name, from (key of the entry, name); ``right-answers`` is no metric and is skipped.
 
     Raises:
         RequestError: an unknown metric; the message has ``where``, the key and the nearest name.

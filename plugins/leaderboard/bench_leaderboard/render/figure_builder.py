@@ -128,7 +128,7 @@ class FigureBuilder:
         return figures
 
     def metrics(self, names: Sequence[str]) -> dict[str, Metric]:
-        """Metrics by name; ``right-answers`` is not one."""
+        """Metrics by name; ``right-answers`` is no metric and is skipped."""
         return {name: self.suite.metric(name) for name in names if name != "right-answers"}
 
     @property
@@ -150,6 +150,6 @@ class FigureBuilder:
 
 
 def file_slug(name: str) -> str:
-    """A name as part of a file's name: lower case, anything else but digits a hyphen; a hash if nothing is left."""
+    """A name as part of a file's name: letters in lower case, digits, hyphens for the rest; a hash if that is empty."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     return plain or sha256_text(name)[:8]

@@ -153,7 +153,7 @@ class HistoryEntry(FigureEntry):
 
     Attributes:
         series: its name.
-        axis: name of a place in it, such as ``generation``.
+        axis: what its index counts, such as ``generation``.
         reference: a diagnostic that is drawn as a horizontal line.
     """
 
@@ -204,9 +204,10 @@ class ScatterEntry(FigureEntry):
 
     Attributes:
         x, y: quantities, ``validation.<metric>``, ``test.<metric>`` or ``history.<series>`` (a number per policy); a
-            panel for each pair, called by ``panels``.
+            panel for each pair.
+        panels: titles of the panels; none if empty.
         axes: names of the two axes.
-        scale: ``linear``, ``log``, or ``log-x`` where x and y differ in kind and have no line where they are equal.
+        scale: ``linear``, ``log``, or ``log-x`` for x and y of different kinds, without the line x = y.
         percent: the series are shares, to be shown as percentages.
     """
 

@@ -38,7 +38,7 @@ def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
 
 
 def trials_done(description: JsonObject) -> tuple[int, int]:
-    """Trials that are done, and all that can be."""
+    """The number of trials that are done, and of those that can be done."""
     done, expected = (sum(row[key] for row in description["rows"]) for key in ("done", "expected"))
     return done, expected - ended_trials(description).total()
 

@@ -43,8 +43,8 @@ _FAULTS = (ValueError, TypeError, KeyError, AttributeError, OSError, RecursionEr
 def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
     """The contents of ``suite.json``: the suite's title and source, the means of every row, and what plugins add.
 
-    Numbers have six significant digits, so that they are the same on every machine. A row's ``ended``, where
-    there is one, says how many of its seeds will have no result, by reason. It begins with a checksum of the rest.
+    Numbers have six significant digits, so that they are the same on every machine. A row's ``ended``, if
+    there is one, says how many of its seeds will have no result, by reason. The first key is a checksum of the rest.
 
     Args:
         analysed: the suite and its records.
@@ -121,7 +121,7 @@ def read_descriptions(out: Path, instead: Mapping[Path, bytes], registry: Regist
 
 
 def written_before(folder: Path) -> list[Path]:
-    """The files that were written beside a suite's description, by what it says; none where it is incomplete."""
+    """The files beside a suite's description that it lists; none if it is missing or invalid."""
     try:
         return [folder / name for name in _unsealed((folder / DESCRIPTION).read_bytes())["files"]]
     except _FAULTS:
@@ -158,7 +158,7 @@ def _unsealed(data: bytes) -> dict[str, Any]:
     """A description whose checksum holds.
 
     Raises:
-        ValueError: the checksum does not match, or a key is missing.
+        ValueError: the checksum does not match, a key is missing, or a file or page that it names is invalid.
     """
     description = unseal(data)
     if any(key not in description for key in _SHOWN):

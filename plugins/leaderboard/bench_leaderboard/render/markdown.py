@@ -54,8 +54,8 @@ def slug(heading: str) -> str:
 def number(mean: Mean, percent: bool = False) -> str:
     """A mean with its 95 % margin, as ``83.1 ± 0.4`` (percent) or with four significant digits.
 
-    With its interval, ``27.2 [5.8, 127]``, where ± would leave the range of the quantity. The number of further seeds
-    on which it is undefined is added.
+    Where ± would leave the range of the quantity, the interval is given instead: ``27.2 [5.8, 127]``. The number of
+    further seeds, on which the quantity is undefined, is appended.
     """
     if mean.count == 0 or math.isnan(mean.value):
         return f"– (undefined on {mean.undefined})" if mean.undefined else "–"
@@ -76,7 +76,7 @@ def _with_margin(mean: Mean, percent: bool) -> str:
 
 
 def shown(value: float, percent: bool = False) -> str:
-    """A number without a margin, in the same form."""
+    """A number without a margin, in the form of `number`."""
     if math.isnan(value):
         return "–"
     return f"{100 * value:.1f}" if percent else plain_number(value)

@@ -26,7 +26,7 @@ __all__ = ["check_figures", "figure_entry", "figure_files", "figures_of", "kinds
 
 
 def kinds_of(registry: Registry) -> dict[str, str]:
-    """Every kind of figure that installed plugins have → where its class is."""
+    """Every kind of figure that installed plugins have → its class, as ``package.module:Class``."""
     kinds: dict[str, str] = {}
     registry.manager.hook.bench_register_figures(register=lambda kind, place: kinds.update({kind: place}))
     return kinds
@@ -107,7 +107,7 @@ def _figures(analysed: Analysed) -> list[Figure]:
 
 
 def _apart(figures: list[Figure]) -> list[Figure]:
-    """The figures, with file names that differ even if case does not count."""
+    """The figures, renamed where needed so that file names are distinct."""
     taken: set[str] = set()
     renamed = []
     for figure in figures:

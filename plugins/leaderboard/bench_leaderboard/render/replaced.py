@@ -18,15 +18,15 @@ _SHOWN = 5
 def refuse_foreign(paths: Iterable[Path], folder: Path) -> None:
     """Refuse to replace files that ``bench`` did not write.
 
-    A page is known by the line of links at its top, the front page by its first heading and the one over its suites,
-    the table of results by its head. A suite's folder is known by its export, or by ``suite.json``.
+    A page is recognised by the line of links at its top, the front page by its first heading and the one over its
+    suites, the table of results by its head, and a suite's folder by its export or ``suite.json``.
 
     Args:
         paths: what is about to be written.
         folder: the suite's own folder, beside its page.
 
     Raises:
-        RequestError: the files are named.
+        RequestError: ``bench`` did not write some of the files; the message names them.
     """
     own = bool(export_files(folder) or written_before(folder))
     foreign = [

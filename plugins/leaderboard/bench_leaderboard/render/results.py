@@ -18,7 +18,7 @@ _MOST_ROWS = 60
 def results_table(folder: Path) -> tuple[list[str], list[list[str]]] | None:
     """Head and rows: every data set and method with the means of the selected policies on the test part.
 
-    For a large suite only the first rows; its page has all of them. None where nothing was written.
+    A large suite gets only its first 60 rows; its page has all of them. None if nothing was written.
 
     Args:
         folder: the suite's own folder of published files.

@@ -11,8 +11,8 @@ def splits_so_far(rows: Iterable[tuple[str, int, int]]) -> str:
     """``1 of 5 splits of each data set has been run so far.``; empty where all were, or none.
 
     Args:
-        rows: data set, splits that are done and splits that the suite asks for, of every method there. A data set has
-            the splits that any method has done.
+        rows: data set, splits that are done and splits that the suite asks for, of every method there. Each number
+            of a data set is the largest over its methods.
     """
     done: dict[str, int] = {}
     asked: dict[str, int] = {}

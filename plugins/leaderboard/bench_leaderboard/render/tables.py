@@ -1,4 +1,4 @@
-"""The tables of a page: of one data set with its facts, and of grids whose end wins."""
+"""The tables of a page: of one data set with its facts, of grids whose end is selected, and of optimism."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _with_paper(cell: str, metric: Metric, value: float | None) -> str:
 
 
 def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
-    """On the data: rows of each part, features, threshold, objectives, content hash."""
+    """Facts on the data: rows of each part, features, threshold, objectives, content hash."""
     name = _done_trial(suite, records, grid)
     info, identity = records.infos[name], records.identities[name]
     return {
@@ -160,7 +160,7 @@ def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
 
 
 def grid_table(suite: Suite, grid_ends: Sequence[GridEnd]) -> str:
-    """The table of grids whose end wins; empty where none does."""
+    """The table of parameter grids whose end is selected; empty if there are none."""
     body = [
         [
             text(heading(suite, grid_end.dataset, grid_end.costs)),

@@ -51,7 +51,7 @@ def bar_figure(rows: Sequence[Row], metrics: Sequence[Metric], styles: dict[str,
 
 
 def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, style: Style) -> float:
-    """One bar with its interval and its number; how far it reaches."""
+    """Draw one bar with its interval and its number; return the upper end of the interval."""
     mean = row.means.get(metric.name)
     if mean is None or not np.isfinite(mean.value):
         return 0.0

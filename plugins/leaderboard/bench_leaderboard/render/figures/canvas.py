@@ -1,10 +1,10 @@
 """A figure's canvas: matplotlib without global state, and its SVG made small, themed and the same everywhere.
 
-Texts stay texts (``svg.fonttype = none``), laid out by the metrics of the DejaVu Sans that matplotlib carries, so no
-font of the machine matters. Ids are salted with a constant, no date is written, coordinates are rounded to 0.01
-point. Styles become classes; those of colours have dark values, which apply under ``prefers-color-scheme: dark``. The
-canvas has a card of its own behind it that switches with them, so the figure is legible even where a page's theme and
-the reader's preference disagree.
+Text stays text (``svg.fonttype = none``). Its layout uses the metrics of the DejaVu Sans that matplotlib includes, so
+the machine's fonts do not matter. Ids are salted with a constant, no date is written, coordinates are rounded to 0.01
+point. Styles become classes; those of colours have dark values, which apply under ``prefers-color-scheme: dark``. A
+background rectangle (the card) switches with them, so the figure is legible even where a page's theme and the reader's
+preference disagree.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _STYLE: dict[str, Any] = {
     "ytick.labelsize": 8.5,
 }
 _HANDLE, _LETTER = 0.6, 0.068
-"""Width of a legend's entry in inches: without its text, and for a letter of it on average."""
+"""Widths in inches: of a legend's entry without its text, and of a letter on average."""
 _FAMILY = "'DejaVu Sans',Verdana,sans-serif"
 
 
@@ -151,7 +151,7 @@ def legend(figure: Figure, handles: list[Any], labels: list[str], columns: int) 
 
 
 def bare(axes: Axes, *sides: str) -> None:
-    """Take away some of the frame's sides."""
+    """Hide some sides of the frame."""
     for side in sides:
         axes.spines[side].set_visible(False)
 

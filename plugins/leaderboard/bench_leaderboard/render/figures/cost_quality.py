@@ -22,7 +22,7 @@ _FAINT = 0.14
 def cost_quality_figure(panel: Panel, styles: dict[str, Style], unit_of_cost: str, hulls: bool, title: str) -> bytes:
     """Mean test quality against mean test cost: steps per method with their band, a mark alone for a single policy.
 
-    Where answers are refused, the marks' filling is the coverage.
+    Where answers are refused, the fill colour of the marks shows the coverage.
 
     Args:
         panel: the curves.
@@ -69,7 +69,7 @@ def cost_quality_figure(panel: Panel, styles: dict[str, Style], unit_of_cost: st
 
 
 class _Shade:
-    """Coverage as colour: cividis in steps, over the range that occurs."""
+    """A colour scale for coverage: cividis in steps, over the range that occurs."""
 
     def __init__(self, panel: Panel) -> None:
         from matplotlib import colormaps
@@ -86,7 +86,7 @@ class _Shade:
         return np.asarray(self.colours(self.norm(inside)))
 
     def bar(self, figure: Any, axes: Any) -> None:
-        """The scale beside the axes, as shapes and not as a picture."""
+        """Draw the colour bar beside the axes, as vector shapes instead of a raster image."""
         from matplotlib.cm import ScalarMappable
 
         bar = figure.colorbar(
@@ -99,8 +99,7 @@ class _Shade:
 
 
 def _shown(curve: Curve) -> NDArray[np.int64]:
-    """The steps that are drawn: all but those with a later step of at most their mean test cost; fewer where there are
-    very many."""
+    """Indices of the steps that are drawn: those of less mean test cost than all later ones, at most `_MOST_STEPS`."""
     later = np.minimum.accumulate(curve.cost[::-1])[::-1]
     last = np.flatnonzero(np.append(curve.cost[:-1] < later[1:], True))
     return last[_thinned(len(last), _MOST_STEPS)]
@@ -134,7 +133,7 @@ def _draw_hull(axes: Any, panel: Panel, curve: Curve, style: Style, scale: tuple
 
 
 def _draw(axes: Any, curve: Curve, style: Style, scale: tuple[float, float], shade: _Shade | None) -> Any:
-    """One method's line and marks; gives the legend's handle."""
+    """Draw one method's line and marks; return the legend's handle."""
     from matplotlib.lines import Line2D
 
     steps = _shown(curve)

@@ -29,7 +29,7 @@ def history_figure(
         panels: (data set, method) → its series; pairs that are missing stay empty.
         styles: method → how it is drawn.
         title: the figure's heading.
-        axis: name of a place in the series.
+        axis: label of the horizontal axis.
         reference: name of the dashed line.
     """
     datasets = list(dict.fromkeys(dataset for dataset, _ in panels))

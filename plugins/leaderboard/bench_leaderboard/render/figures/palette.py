@@ -16,7 +16,7 @@ __all__ = ["CARD", "FADED", "GRID", "HUES", "INK", "MUTED", "Ink", "Style", "sty
 
 @dataclass(frozen=True)
 class Ink:
-    """One colour on the light and on the dark card, as ``#rrggbb``. The light one is what is drawn with."""
+    """One colour on the light and on the dark card, as ``#rrggbb``. Figures are drawn with the light one."""
 
     light: str
     dark: str
@@ -94,7 +94,7 @@ def _towards(colour: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in parts)
 
 
-# Then the same hues again, each round nearer to the colour of text: still different, and never less legible.
+# The hues, then the same again in rounds, each nearer to the colour of text: still different, and never less legible.
 _INKS = tuple(
     Ink(_towards(hue.light, INK.light, share), _towards(hue.dark, INK.dark, share))
     for share in (0.0, 0.3, 0.5, 0.64, 0.74, 0.81, 0.86, 0.9)

@@ -21,7 +21,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Axis:
-    """The name of an axis, and the factor of its numbers."""
+    """The name of an axis, and the factor by which its numbers are multiplied."""
 
     name: str
     factor: float
@@ -43,7 +43,7 @@ class Cloud:
     points: dict[str, list[tuple[str, Mean, Mean]]]
 
     def drawn(self, method: str, scale: str) -> tuple[Numbers, Numbers]:
-        """The points of a method that a scale can show."""
+        """x and y of a method's points that a scale can show; float64 (points,) each."""
         pairs = [(self.x.factor * x.value, self.y.factor * y.value) for _, x, y in self.points.get(method, [])]
         table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
         fits = np.isfinite(table).all(axis=1)
@@ -61,10 +61,10 @@ def scatter_figure(
     """A panel per pair of quantities, side by side on the same scale; a mark per policy, a line per method.
 
     Args:
-        clouds: the panels; the axes of the first are those of all.
+        clouds: the panels; they share both scales, and the name of the first one's vertical axis.
         styles: method → how it is drawn.
-        scale: of the axes; with ``log-x`` x and y are of different kinds, and there is no line of equals. What a
-            logarithm cannot show is left out.
+        scale: of the axes; with ``log-x``, x and y are of different kinds, and the line x = y is not drawn. Points
+            that a logarithmic axis cannot show are left out.
         title: the figure's heading.
     """
     methods = [name for name in styles if any(name in cloud.points for cloud in clouds)]
@@ -88,7 +88,7 @@ def scatter_figure(
 
 
 def _scaled(panels: Any, clouds: Sequence[Cloud], methods: Sequence[str], scale: str) -> None:
-    """Scales, and the line of equals through panels whose axes are alike."""
+    """Set the scales, and draw the line x = y except with ``log-x``."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     plain = FuncFormatter(lambda value, _: f"{value:g}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -36,8 +36,8 @@ class Ranking:
     note: str = ""
 
 
-def rankings_of(analysed: Analysed) -> list[Ranking]:
-    """Average ranks by every metric that is compared over data sets."""
+def rankings_of(analysed: Analysed, metrics: Collection[str] = ()) -> list[Ranking]:
+    """Return the average ranks by every metric that is compared over data sets, or by those of the given names."""
     found = overall_of(analysed)
     return [
         Ranking(
@@ -48,11 +48,12 @@ def rankings_of(analysed: Analysed) -> list[Ranking]:
             note=f"{comparison.datasets} data sets, Nemenyi's test at 5 %",
         )
         for comparison in (found.comparisons.values() if found is not None else ())
+        if not metrics or comparison.metric in metrics
     ]
 
 
 class CriticalDifference(FigureKind):
-    """Average ranks over data sets."""
+    """Average ranks of all compared methods over all compared data sets."""
 
     title = "Average ranks"
     entry = MetricsEntry
@@ -65,7 +66,7 @@ class CriticalDifference(FigureKind):
 
         section = entry.title or self.title
         figures = []
-        for ranking in rankings_of(builder.analysed):
+        for ranking in rankings_of(builder.analysed, entry.metrics):
             if len(ranking.names) > 1:
                 title = f"{section}: {ranking.title}"
                 draw = partial(

@@ -8,9 +8,10 @@ A data set counts where the reference is clearly better than the empty policy: w
 splits is above 0. One split has no such interval; then the gain has to be above 1/√n for n test rows, which is the 95 %
 margin of a share measured on n rows (of accuracy, of NDCG, of the variance that is explained).
 
-Every method has a number at every budget. Where it did not finish (it failed, or was over the time limit), and where
-its answer costs more than the budget on the test part by more than the suite's tolerance, the empty policy answers for
-it. A method is missing only where it cannot be tried (*not applicable*) or was not run.
+Every method that was run has a number at every budget. The empty policy answers for it, on all splits of the data set,
+where it failed or was over the time limit on some split, where it has no policy within the budget, and where its answer
+costs more than the budget on the test part, on average and by more than the suite's tolerance. A method is missing only
+where it cannot be tried (*not applicable*) or was not run on every split.
 """
 
 from __future__ import annotations

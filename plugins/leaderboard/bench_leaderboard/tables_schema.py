@@ -51,7 +51,8 @@ class PaperEntry(BaseModel):
     Attributes:
         dataset, costs: where it is shown; ``costs`` is needed only when the data set is priced in several ways.
         method: as the suite calls it; a method that the suite does not have gets a row of its own.
-        metric: in the metric's own unit: 0.701 for 70.1 %.
+        metric: name of the metric.
+        value: the number in the metric's own unit: 0.701 for 70.1 %.
         source: where in the paper.
     """
 

@@ -13,6 +13,7 @@ import pytest
 from bench_analysis.analysed import Analysed
 from bench_analysis.cells import Cells
 from bench_analysis.tables import Grid, grids
+from bench_comparison.figures import rankings_of
 from bench_comparison.overall import overall
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
@@ -191,6 +192,15 @@ def test_unavailable_data_is_left_out_by_name_and_the_rest_is_averaged_and_ranke
     assert sorted(found.means) == sorted(METHODS)
     assert found.comparisons
     assert "Without a record, so not here: D3" in page(suite, records_of(VALUES))
+
+
+def test_rankings_are_by_all_compared_metrics_or_by_those_that_a_figure_names() -> None:
+    analysed = Analysed(*made())
+    every = rankings_of(analysed)
+    assert len(every) > 1
+    (named,) = rankings_of(analysed, ["coverage"])
+    assert named in every
+    assert named.title == analysed.suite.metric("coverage").title
 
 
 def test_an_incomplete_data_set_is_left_out_if_two_are_complete() -> None:

@@ -22,7 +22,7 @@ def row_range(text: str, what: str) -> slice:
         what: name of the parameter, for the message.
 
     Raises:
-        ValueError: the text is not such a range, or the range is empty.
+        ValueError: the text is not such a range, or an empty range ``start:stop``.
     """
     match = _RANGE.fullmatch(text.replace("_", "").replace(" ", ""))
     if match is None:

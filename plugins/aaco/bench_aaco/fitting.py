@@ -18,7 +18,7 @@ _ROWS, _STEPS = 600, 12
 
 
 class FitTrees(Protocol):
-    """Fit the predictor on so many randomly masked copies of the training rows, and on copies with given masks."""
+    """Fit the predictor on `copies` randomly masked copies of the training rows, and on copies with the given masks."""
 
     def __call__(self, *, copies: int, masks: NDArray[np.bool_] | None) -> MaskedTrees: ...
 
@@ -30,14 +30,15 @@ class LookAhead(Protocol):
 
 
 def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: int, passes: int) -> Oracle:
-    """Fit the predictor and its look-ahead, then repeatedly on masks of the fitted policy.
+    """Fit the predictor and its look-ahead; then fit both again, repeatedly, on masks of the policy fitted last.
 
-    The policy followed on training rows is that of the λ at which all features cost the loss without any feature.
+    The policy followed on training rows has the λ at which all features cost as much as the loss when nothing is known.
 
     Args:
         problem: its training part and seed are used.
-        fit_trees, look_ahead: the steps.
-        copies: masked copies of each row; in later fits a quarter has random masks.
+        fit_trees, look_ahead: the two steps of a fit.
+        copies: masked copies of each row; the first of several fits uses half as many, and in later fits a quarter has
+            random masks.
         passes: fits after the first.
     """
     masks = None
@@ -52,7 +53,7 @@ def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: 
 def own_masks(
     problem: Problem, followed: NDArray[np.int64], bought: NDArray[np.int64], copies: int
 ) -> NDArray[np.bool_]:
-    """Return masks: the features that training rows know after a random number of steps; random for rows not followed.
+    """Return masks: features known after a random number of steps; random for rows not followed or buying nothing.
 
     Args:
         problem: its training part and seed are used.

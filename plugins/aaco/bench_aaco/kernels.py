@@ -10,14 +10,14 @@ __all__ = ["best_sets", "nearest_rows"]
 
 @numba.njit(cache=True, nogil=True)
 def nearest_rows(Z, known, references, feature_of_column, width, start, stop, found):  # type: ignore[no-untyped-def]
-    """Write the nearest reference rows of rows ``start`` … ``stop − 1``, nearest first; the first among equals.
+    """Write the nearest reference rows of rows ``start`` … ``stop − 1``, nearest first; ties by row number.
 
     Args:
         Z: float64 (rows, columns), standardised.
         known: bool (rows, features): distances are those in known features.
         references: float64 (columns, references), standardised.
         feature_of_column: int64 (columns,).
-        width: float64 (features,): columns of each feature, which counts once.
+        width: float64 (features,): number of columns of each feature; they count as one together.
         start, stop: rows.
         found: int64 (rows, k), written; k is at most the number of references.
     """
@@ -49,7 +49,7 @@ def nearest_rows(Z, known, references, feature_of_column, width, start, stop, fo
 
 @numba.njit(cache=True, nogil=True)
 def best_sets(losses, known, member, own, group, group_price, lambda_, best):  # type: ignore[no-untyped-def]
-    """Write the set of least loss plus λ · price of each row; −1 for the empty set, which wins ties, then the first.
+    """Write each row's set of least loss plus λ · price; −1 for the empty set. Ties go to it, then to the first set.
 
     Args:
         losses: float64 (rows, 1 + sets): first the loss with the known features only.

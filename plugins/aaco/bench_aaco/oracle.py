@@ -26,7 +26,7 @@ class Prices(NamedTuple):
         own: float64 (features,).
         group: int64 (features,): acquisition groups; −1 for none.
         group_price: float64 (groups,): paid with a group's first feature.
-        unit: int64 (features,): what is bought together: the features of a group that cost nothing once it is paid.
+        unit: int64 (features,): unit of purchase: one feature, or the features of a group without own prices.
     """
 
     own: NDArray[np.float64]
@@ -100,13 +100,13 @@ class Oracle:
         first: NDArray[np.bool_],
         itself: NDArray[np.int64] | None = None,
     ) -> NDArray[np.bool_]:
-        """Return the unit that each row buys next, or nothing, where it is answered.
+        """Return the unit that each row buys next; nothing for a row that is to be answered.
 
         Args:
             X: float64 (rows, columns); values of unknown features are not read.
             known: bool (rows, features).
             lambda_: trade-off λ.
-            first: what `first` gives for this λ.
+            first: the result of the method `first` for this λ.
             itself: int64 (rows,): the reference that each row is; None for new rows.
 
         Returns:
@@ -269,7 +269,7 @@ def fit_oracle(
 
     Args:
         problem: its training part, prices and seed are used.
-        predictor: fitted.
+        predictor: the fitted predictor.
         neighbours, subsets, reference_rows: see `bench_aaco.plugin.AACO`.
     """
     train, unit = problem.train, units_of(problem)

@@ -46,7 +46,7 @@ class AACO(Method):
             rows.
         passes: how often the trees are trained again, with three quarters of the copies masked to the features that the
             policy has bought for the row by a random step.
-        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: LightGBM's ``num_leaves``, ….
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: parameters of LightGBM's trees.
 
     Source: Valancius, Lennon, Oliva, Acquisition conditioned oracle for nongreedy active feature acquisition, ICML
     2024, Algorithm 1.
@@ -114,8 +114,8 @@ class AACO(Method):
 class GreedyCMI(AACO):
     """Greedy conditional mutual information: the look-ahead of ``aaco`` over single features only.
 
-    The feature of greatest expected fall of the log loss among the nearest training rows, which estimates its
-    conditional mutual information with the class, minus λ · price.
+    A row acquires the feature of greatest expected fall of the log loss among the nearest training rows, minus
+    λ · price. This fall estimates the feature's conditional mutual information with the class.
 
     Source: the baseline of Covert et al., ICML 2023, and Gadgil et al., ICLR 2024; here with nearest neighbours in the
     place of a generative model.

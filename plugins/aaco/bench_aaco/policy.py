@@ -22,7 +22,7 @@ class OraclePolicy(Policy):
     Attributes:
         oracle: the fitted look-ahead.
         lambda_: trade-off λ, in nats per price of all features.
-        first: bool (features,): what every row buys first; none: nothing is bought.
+        first: bool (features,): the unit that every row buys first; all False if nothing is bought.
     """
 
     oracle: Oracle

@@ -1,4 +1,4 @@
-"""The alternating minimisation: which rows go on, then the cheap model and the gate for these shares.
+"""The alternating minimisation: first the shares of rows that go on, then the cheap model and gate for these.
 
 Nan and Saligrama, Adaptive classification for prediction under a budget, NIPS 2017, §3. With q_i the probability that
 row i goes on to the accurate model, the objective is the mean over rows of
@@ -90,7 +90,7 @@ def alternate(
     p_full: float,
     rounds: int,
 ) -> NDArray[np.float64]:
-    """Alternate between the shares and the two models; the outputs of the last fit, float64 (rows, outputs + 1).
+    """Alternate between the shares and the two models; return the outputs of the last fit, float64 (rows, outputs + 1).
 
     Args:
         fit: fits the two models.
@@ -98,7 +98,7 @@ def alternate(
         accurate: float64 (rows,): log losses ℓ0 of the accurate model.
         start: float64 (rows,): log losses of a model that reads nothing, from which the first shares are computed.
         p_full: largest mean share of rows that go on.
-        rounds: fits.
+        rounds: number of fits.
     """
     q = shares(start, accurate, p_full)
     outputs = fit(q)

@@ -1,7 +1,7 @@
 """ADAPT-GBRT: boosted trees for the cheap model and the gate; a new feature must pay for itself (Algorithm 2).
 
-Both grow in one LightGBM model with an output for each, so that a feature that either has read is free for both:
-LightGBM's coupled penalty of cost-efficient gradient boosting (Peter, Diego, Hamprecht, Nadler 2017).
+Both grow in one LightGBM model with separate outputs, so that a feature that either has read is free for both. The
+penalty is LightGBM's coupled one of cost-efficient gradient boosting (Peter, Diego, Hamprecht, Nadler 2017).
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class BoostedPair:
 
 
 class BoostedFitter:
-    """Fits pairs, each from nothing.
+    """Fits pairs, each from scratch.
 
     Args:
         problem: its training part.
-        price: float64 (columns,): of each column, as a share of the price of all features.
+        price: float64 (columns,): price of each column, as a share of the price of all features.
         gamma: γ, in nats per row for the price of all features.
-        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM.
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: parameters of LightGBM's trees.
     """
 
     def __init__(

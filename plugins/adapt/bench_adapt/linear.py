@@ -20,7 +20,7 @@ class LinearPair:
 
     Attributes:
         mean, spread: float64 (columns,): for standardising.
-        weights: float64 (columns, outputs + 1): of the cheap model, the gate's last.
+        weights: float64 (columns, outputs + 1): those of the cheap model, then of the gate.
         intercept: float64 (outputs + 1,).
     """
 
@@ -64,7 +64,7 @@ class LinearFitter:
         self.penalty, self.feature = gamma * price, problem.feature_of_column
         self.weights = np.zeros((X.shape[1], width + 1))
         self.intercept = np.zeros(width + 1)
-        # The Hessian of each output is at most 1/2 (softmax) times the Gram matrix, rows with an intercept.
+        # The Hessian of each output is at most 1/2 (softmax) times the Gram matrix of the rows with an intercept.
         gram = float(np.linalg.norm(np.column_stack([self.Z, np.ones(len(X))]), 2)) ** 2 / max(len(X), 1)
         self.step = 1.0 / max(0.5 * gram, 1e-9)
 

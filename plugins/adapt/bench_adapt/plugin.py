@@ -59,11 +59,11 @@ class _Adapt(Method):
 class AdaptLin(_Adapt):
     """ADAPT-LIN: a sparse linear model and a sparse linear gate before an accurate model.
 
-    The gate sends the rows on that the linear model cannot answer. Both share the features that they read, by a group
+    The gate sends on the rows that the linear model cannot answer. Both share the features that they read, by a group
     norm. The accurate model is LightGBM on all features.
 
     Attributes:
-        gammas: weights γ of the prices in nats for the price of all features: how few features the pair reads.
+        gammas: weights γ of prices, in nats for the price of all features; the greater γ, the fewer features are read.
         p_full: P_full: largest share of training rows that go on to the accurate model.
         rounds: fits of the pair, each for new shares of rows.
         accurate_estimators: boosting rounds of the accurate model.
@@ -87,12 +87,12 @@ class AdaptLin(_Adapt):
 class AdaptGBRT(_Adapt):
     """ADAPT-GBRT: boosted trees as a cheap model and a gate before an accurate model.
 
-    The gate sends the rows on that the cheap model cannot answer. Both are grown together, and a split on a feature
+    The gate sends on the rows that the cheap model cannot answer. Both are grown together, and a split on a feature
     that neither has read must lower the loss by γ times its price. The accurate model is LightGBM on all features.
 
     Attributes:
         gammas, p_full, rounds, accurate_estimators: as for `AdaptLin`.
-        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: of the pair's trees.
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: parameters of the pair's trees.
 
     Source: Nan, Saligrama, Adaptive classification for prediction under a budget, NIPS 2017, Algorithm 2.
     """

@@ -20,9 +20,9 @@ class EstimatorPolicy(Policy):
 
     Attributes:
         model: fitted; None if the training part has only one class.
-        classes: int64: the class of each of its columns of probabilities; empty for values and scores.
+        classes: int64 (columns,): the class of each column of the model's probabilities; empty for values and scores.
         n_classes: 0 for values and scores.
-        n_features: of the problem.
+        n_features: number of features of the problem.
     """
 
     model: Any
@@ -81,13 +81,13 @@ def sklearn_method(estimator: Any, *, version: int = 1) -> type[Method]:
     Args:
         estimator: not fitted. A classifier needs ``predict_proba`` and does binary and multiclass tasks; a regressor
             does regression, and ranking by its prediction of the grade.
-        version: of the method: raise it when the estimator, or a parameter that is not listed above, changes.
+        version: the method's version; raise it when the estimator, or a parameter that is not listed above, changes.
 
     Returns:
         A class to register: ``register("svm", sklearn_method(SVC(probability=True)))``.
 
     Raises:
-        ContractError: it is neither a classifier nor a regressor, or a classifier without probabilities.
+        ContractError: the estimator is neither a classifier nor a regressor, or gives no class probabilities.
     """
     from sklearn.base import is_classifier, is_regressor
 

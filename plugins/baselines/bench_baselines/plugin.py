@@ -1,4 +1,4 @@
-"""The methods ``majority``, ``stump`` and ``lightgbm``; two that choose sets of features are registered with them."""
+"""The methods ``majority``, ``stump`` and ``lightgbm``; two methods that choose sets of features are registered too."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class StumpMethod(Method):
     """A tree of one test, on the best single feature at or below each price.
 
     Every feature gets its best test on the training part (scikit-learn's trees of depth 1 on its columns); the
-    validation part decides which feature is best; ties go to the cheaper, then to the first. One policy per price at
-    which a better feature comes within reach, by ascending price; the best on validation comes first.
+    validation part decides which feature is best; ties go to the cheaper, then to the first. The family has a policy
+    for each price at which a better feature becomes affordable, by ascending price; the best on validation comes first.
 
     Attributes:
         min_samples_leaf: fewest training rows on either side of the test.
@@ -71,9 +71,9 @@ class StumpMethod(Method):
 
 @dataclass(frozen=True)
 class FullLightGBM(Method):
-    """LightGBM on all features, acquired for every row: what a practitioner does who does not look at prices.
+    """LightGBM on all features, acquired for every row: the choice of a practitioner who ignores prices.
 
-    The defaults are LightGBM's own. One policy; it is the family's reference too.
+    The defaults are LightGBM's own. The family has one policy, which is also its reference.
 
     Attributes:
         n_estimators: boosting rounds, from 1.

@@ -17,7 +17,7 @@ __all__ = ["FullPolicy"]
 
 @dataclass(frozen=True, eq=False)
 class FullPolicy(Policy):
-    """Acquire everything, decide once; the trees are the base models run."""
+    """Acquire all features and decide once; ``evaluations`` counts the trees."""
 
     model: BoostedModel
     n_features: int

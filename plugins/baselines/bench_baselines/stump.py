@@ -64,7 +64,7 @@ class Stump(Policy):
 def fit_stumps(problem: Problem, min_samples_leaf: int) -> list[Stump]:
     """A stump for every feature that has a test at all, by ascending price, then by feature.
 
-    A feature's price is the mean over the training rows where prices depend on item size, its group's included.
+    A feature's price includes its group's; if prices depend on item size, it is the mean over the training rows.
     """
     costs, sizes = problem.costs, problem.train.sizes if problem.costs.depends_on_size else None
     stumps = []

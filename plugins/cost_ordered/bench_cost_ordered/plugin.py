@@ -37,9 +37,9 @@ class CostOrdered(Method):
 
     Every stage is an l2 logistic regression on the features of this stage and all earlier ones, fitted on all rows
     of the training part. A row leaves at the first stage whose highest class probability reaches the confidence
-    threshold p̂ (EMSCO §2). The core refuses rows that are still below p̂ at the last stage. Without a threshold of the
-    protocol nothing is refused and p̂ is the trade-off: a policy for each of `bench_core.Problem.exit_thresholds`, all
-    with the same regressions.
+    threshold p̂ (EMSCO §2). The core refuses rows that are still below p̂ at the last stage. If the protocol
+    has no threshold, no row is refused and p̂ is the trade-off: the family has one policy for each of
+    `bench_core.Problem.exit_thresholds`, all with the same regressions.
     `bench_cost_ordered.stages.stages_by_cost` defines the cost classes.
 
     Attributes:
@@ -52,8 +52,8 @@ class CostOrdered(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
-    `inapplicable`."""
+    """A row stops at a confidence threshold. `inapplicable` also accepts data without one, for which the method has a
+    policy for each of several thresholds."""
     C: Annotated[float, Gt(0)] = 1.0
     max_stages: Annotated[int, Ge(1)] | None = None
 

@@ -55,7 +55,7 @@ def grow(
     begin, end, total = np.zeros(most, np.int64), np.zeros(most, np.int64), np.zeros(most)
     end[0], total[0] = rows, residual.sum()
 
-    # Histograms (sum, count): one for each node that keeps its own for its children, and a scratch one for the others.
+    # Histograms (sum, count): one for each node whose children derive theirs from it, and a scratch one for the others.
     n_free = max(1, min(2 ** max(depth - 2, 0), _MOST_KEPT // max(places, 1)))
     scratch, free = n_free, np.arange(n_free)
     histograms = np.empty((n_free + 1, places, 2))

@@ -1,6 +1,6 @@
 """Links from scores to class probabilities: Platt's sigmoid, fitted out of fold, or the loss's own link.
 
-GM* needs class probabilities for the reject option: a sigmoid (Platt), for several classes one-vs-rest and normalised.
+The reject option of GM* needs class probabilities: Platt's sigmoid, one-vs-rest and normalised for several classes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Models of a problem along a grid of λ: one per distinct model.
+"""The distinct models of a problem along a grid of λ.
 
-From λ_max on, the largest absolute entry of the null model's gradient, every coefficient is zero. Below it, different
-λ have different models, because the derivative at a nonzero coefficient is λ in absolute value. So exactly the
-λ ≥ λ_max share one model.
+λ_max is the largest absolute entry of the null model's gradient. For λ ≥ λ_max, every coefficient is zero. Below it,
+different λ have different models, because the derivative of the loss at a nonzero coefficient is λ in absolute value.
+So exactly the λ ≥ λ_max share one model.
 """
 
 from __future__ import annotations

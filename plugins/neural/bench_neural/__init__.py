@@ -1,1 +1,1 @@
-"""Neural methods that acquire features one by one, and static orders answered by the same predictor."""
+"""Neural methods that acquire features one by one, and static orders whose answers come from the same predictor."""

@@ -1,9 +1,9 @@
 """CAE: a static order learned by relaxed selections that are the same for all rows (Balın, Abid, Zou, ICML 2019).
 
 A concrete autoencoder has k selectors. Each draws a relaxed one-hot vector over the units from a Concrete distribution
-with logits of its own, and the network behind gets what they select; the temperature falls along the training. The
-article's network reconstructs the row; here, as in its use as a baseline (Covert et al., ICML 2023), it predicts the
-label: it is f. The article trains anew for every k. Here each update shows f a random number of the first selectors, so
+with logits of its own. A network reads the selected values; the temperature falls during training. The article's
+network reconstructs the row; here, as in its use as a baseline (Covert et al., ICML 2023), it is the predictor f of the
+label. The article trains anew for every k. Here each update shows f a random number of the first selectors, so
 that their order is the order of the units.
 """
 
@@ -63,16 +63,16 @@ def train_cae(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the network and the optimiser.
+        prepared: the problem, prepared for training.
+        setting: settings of the network and the optimiser.
         predictor: parameters of f, trained on random masks.
         updates: number of updates.
         selectors: number of selectors.
-        temperatures: the first and the last of the Concrete distribution.
+        temperatures: the first and the last temperature of the Concrete distribution.
 
     Returns:
-        Parameters of f, and the order of all units: the selectors', each with the unit of greatest logit − log price
-        that is not taken; then the others by the mean of theirs.
+        Parameters of f, and the order of all units, int64 (units,): first, each selector takes the remaining unit of
+        greatest logit − log price; then the other units follow by the mean of this score over the selectors.
     """
     key = jax.random.key(int(problem.rng("neural", "cae").integers(2**31)))
     rng = problem.rng("neural", "cae", "batches")

@@ -1,9 +1,9 @@
 """CwCF: buy or classify, learned by Q-learning (Janisch, Pevný, Lisý, AAAI 2019).
 
 An episode is a row. An action buys a unit, with reward −λ · price, or ends the episode: the row is then answered by the
-predictor f, with reward 0 if f is right and −1 otherwise (or −ℓ, as in JAFA: Shim, Hwang, Yang, NeurIPS 2018). Units
-that are known cannot be bought again. Q is a dueling network; its targets are Retrace's, with the action chosen by the
-network and valued by a slow copy of it (double Q-learning).
+predictor f, with reward 0 if f is right and −1 otherwise (or minus the log loss, as in JAFA: Shim, Hwang, Yang,
+NeurIPS 2018). Known units cannot be bought again. Q is a dueling network; its targets are Retrace's, with the action
+chosen by the network and valued by its slow copy, the target network (double Q-learning).
 
 The article trains one network for each λ. Here λ is an input of the network, drawn anew in every episode, so that one
 network gives the family of all λ.
@@ -29,9 +29,9 @@ class Learning(NamedTuple):
     """Settings of Q-learning.
 
     Attributes:
-        reward: of an answer: ``error`` (−1 if it is wrong) or ``log-loss`` (−ℓ).
-        steps: actions of each row between two updates, over which Retrace's targets reach.
-        target_rate: share of the network that its slow copy takes over after each update.
+        reward: reward of an answer: ``error`` (−1 if it is wrong) or ``log-loss`` (minus its log loss).
+        steps: actions of each row between two updates; Retrace's targets span all of them.
+        target_rate: share of the network in each update of its slow copy, the target network.
         first_epsilon, last_epsilon: share of random actions, falling evenly over the first half of the updates.
     """
 
@@ -78,7 +78,7 @@ def _rewards(data: Any, mask: Any, penalty: Any, world: World, reward: str, clas
 def _act(
     layers: Any, pool: Any, new: Any, world: World, epsilon: Any, learning: Learning, classes: int, key: Any
 ) -> Any:
-    """Take an action in every row: the pool after it, and the data that Retrace needs."""
+    """Take an action in every row; return the pool after it, and the data that Retrace needs."""
     data, mask, which = pool["data"], pool["mask"], pool["lambda"]
     explore, draw, again = jax.random.split(key, 3)
     x = _seen(data, mask, world.codes[which], world)
@@ -99,7 +99,7 @@ def _act(
 
 
 def _targets(layers: Any, slow: Any, steps: Any, last: Any) -> Any:
-    """Retrace's targets of each step: (steps, rows). `steps` are stacked results of `_act`, `last` the state behind."""
+    """Retrace's targets of each step: (steps, rows). `steps` are stacked results of `_act`, `last` the state after."""
     take = partial(jnp.take_along_axis, axis=1)
 
     def valued(x: Any, mask: Any, action: Any) -> tuple[Any, Any, Any]:
@@ -142,7 +142,7 @@ def _advance(state: Any, batches: Any, world: World, learning: Learning, setting
 
 @partial(jax.jit, static_argnames=("reward", "classes"))
 def _judge(layers: Any, data: Any, world: World, reward: str, classes: int) -> Any:
-    """Minus the mean return of the greedy policy; rows take the λ in turn."""
+    """Minus the mean return of the greedy policy; the λ are assigned to the rows in turn."""
     which = jnp.arange(len(data.target)) % len(world.lambdas)
 
     def step(state: Any, _: Any) -> Any:
@@ -173,15 +173,15 @@ def train_cwcf(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the network and the optimiser; Q is trained without dropout.
-        learning: of Q-learning.
+        prepared: the problem, prepared for training.
+        setting: settings of the network and the optimiser; Q is trained without dropout.
+        learning: settings of Q-learning.
         predictor: parameters of f, which do not change.
         lambdas: float64 (λ,): trade-offs per `Units.scale`.
         codes: float64 (λ,): the network's input for each of them.
-        updates: most updates.
-        patience: chunks without a greater return on the fold before training stops; it starts to count when the share
-            of random actions has fallen.
+        updates: largest number of updates.
+        patience: chunks without a greater return on the fold before training stops, in addition to the chunks in which
+            the share of random actions falls.
 
     Returns:
         Parameters of a network whose outputs are Q of buying each unit, then of answering; and the losses.

@@ -24,7 +24,7 @@ __all__ = ["train_dime"]
 
 
 def _values(outputs: Any, classes: int) -> Any:
-    """v of the units, from the network's outputs: f's, then one for each unit."""
+    """v of each unit, (rows, units), from the network's outputs: those of f, then one for each unit."""
     if not classes:
         return jax.nn.softplus(outputs[:, 1:])
     logs = jax.nn.log_softmax(outputs[:, :classes])
@@ -79,12 +79,12 @@ def train_dime(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the network and the optimiser.
+        prepared: the problem, prepared for training.
+        setting: settings of the network and the optimiser.
         predictor: parameters of f, trained on random masks.
-        updates: most updates with each ε.
+        updates: largest number of updates with each ε.
         depth: purchases of a sequence, at most the number of units.
-        epsilons: shares of random purchases, of each stage.
+        epsilons: share of random purchases in each stage.
         patience: chunks without a lower loss on the fold before a stage ends.
 
     Returns:

@@ -1,9 +1,9 @@
 """EDDI: information by samples of a partial variational auto-encoder (Ma et al., ICML 2019).
 
 The auto-encoder reads any set of known values: each becomes a point max(0, x_i · e_i + b_i), the points are summed (a
-point-net), and a network makes the mean and deviation of the latent variable of the sum. A decoder gives the values'
-means. It is trained on random masks by the evidence lower bound of the known values. A unit's reward is the information
-about the class that its value is expected to bring: sampled values go through the predictor f that answers.
+point-net), and a network maps the sum to the mean and deviation of the latent variable. A decoder gives the values'
+means. The auto-encoder is trained on random masks by the evidence lower bound of the known values. A unit's reward is
+its expected information about the class: the predictor f answers for sampled values of the unit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench_neural.xla import jax, jnp, optax
 __all__ = ["train_eddi"]
 
 _CODE = 64
-"""Numbers in the code of a set of values."""
+"""Length of the code of a set of values."""
 
 
 def _bound(parameters: Any, data: Any, mask: Any, spread: Any, key: Any) -> Any:
@@ -75,11 +75,11 @@ def train_eddi(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the optimiser, and the hidden units.
-        updates: most updates.
+        prepared: the problem, prepared for training.
+        setting: settings of the optimiser, and the number of hidden units.
+        updates: largest number of updates.
         latent: dimensions of the latent variable.
-        samples: samples that decisions take.
+        samples: number of samples in the expectation of a decision.
         patience: chunks without a lower loss on the fold before training stops.
 
     Returns:

@@ -18,7 +18,7 @@ __all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalt
 def budgets(units: Units, count: int) -> list[float]:
     """At most `count` prices that a row may spend, evenly spaced in log from the cheapest unit to all units.
 
-    If all units cost the same and share no price, they are multiples of it.
+    If all units cost the same and share no price, the budgets are multiples of that price.
     """
     first = units.prices(np.zeros((1, units.count), dtype=bool))[0]
     paid = first[first > 0]
@@ -43,7 +43,7 @@ def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss"
         problem: its training part's labels are used.
         units: their mean price is used.
         count: number of values.
-        loss: ``log-loss`` (in nats) or ``error``; a regression's is in variances of the target.
+        loss: ``log-loss`` (in nats) or ``error``; the loss of a regression is in variances of the target.
     """
     nothing = 1.0
     if problem.n_classes:
@@ -83,11 +83,11 @@ def family(
     """A policy for each operating point; the one with the best validation score comes first.
 
     Args:
-        problem: its validation part chooses.
-        make: a policy from the fields of an operating point.
+        problem: the policies are scored on its validation part.
+        make: makes a policy from the fields of an operating point.
         points: the operating points.
         history: kept in the record.
-        most_rows: choose by so many validation rows; all when None.
+        most_rows: largest number of validation rows to score on; all when None.
     """
     policies = [make(point) for point in points]
     full, few = problem.validation, slice(most_rows)

@@ -2,8 +2,8 @@
 
 Let π(x_S, m) be the scores of the unknown units and f(x_S, m) the predictor. Training draws a relaxed one-hot
 selection from the Concrete distribution of π at a temperature, adds it to the mask, and minimises the loss of f there
-(section 4 of the article). The drawn unit is then bought, and the row goes on: rows are states of sequences that the
-policy itself makes. The temperature falls in stages, each of which starts from the best networks of the stage before.
+(section 4 of the article). The row then buys the drawn unit and stays in training, so the states are those that the
+policy itself reaches. The temperature falls in stages, each of which starts from the best networks of the stage before.
 
 The article has no prices. Here the relaxed selection is free of them, and a row buys the unit of greatest π − log
 price. Were prices part of the relaxed selection, too, π would learn to undo them, since the loss does not know them.
@@ -26,7 +26,7 @@ __all__ = ["train_gdfs"]
 
 
 def _preferred(scores: Any, mask: Any, prices: Any) -> Any:
-    """The unit that each row buys: of greatest score − log price."""
+    """The unit that each row buys: the one of greatest score − log price."""
     return (scores - jnp.log(ratio_prices(mask, prices))).argmax(axis=1)
 
 
@@ -77,12 +77,12 @@ def train_gdfs(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the networks and the optimiser.
+        prepared: the problem, prepared for training.
+        setting: settings of the networks and the optimiser.
         predictor: parameters of f, trained on random masks.
-        updates: most updates at each temperature.
+        updates: largest number of updates at each temperature.
         depth: purchases of a sequence, at most the number of units.
-        temperatures: of the stages.
+        temperatures: temperature of each stage.
         patience: chunks without a lower loss on the fold before a stage ends.
 
     Returns:

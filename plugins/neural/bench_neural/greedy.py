@@ -1,4 +1,4 @@
-"""Methods that buy the unit with the most expected information about the target next."""
+"""Methods that next buy the unit with the most expected information about the target."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class EDDI(Neural):
         count: number of budgets chosen when ``budgets`` is empty.
         updates: most updates of the auto-encoder.
         latent: dimensions of its latent variable.
-        samples: samples of the unknown values in an expectation. Deciding takes time in proportion.
+        samples: samples of the unknown values in an expectation; the time to decide is proportional to them.
 
     Source: Ma, Tschiatschek, Palla, Hernández-Lobato, Nowozin, Zhang, EDDI: efficient dynamic discovery of high-value
     information with partial VAE, ICML 2019.

@@ -18,7 +18,7 @@ def dense(
     """``x @ weights + bias``, and max(0, ·) of it if `rectify`.
 
     Each row is summed in the order of its inputs, so its bits depend neither on other rows nor on the processor.
-    Zeros are skipped: most inputs of a row that knows little, and half of the rectified units.
+    Zeros are skipped: most inputs of a row with few known units, and about half of the rectified units.
 
     Args:
         x: float32 (rows, inputs), C-contiguous.
@@ -74,7 +74,7 @@ def points(
 
 @njit(cache=True, nogil=True)
 def samples(latent: NDArray[np.float32], noise: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Samples of a normal distribution of each row, by the same noise for all rows.
+    """Samples from the normal distribution of each row, with the same noise for all rows.
 
     Args:
         latent: float32 (rows, 2 · dimensions): means, then logarithms of standard deviations.

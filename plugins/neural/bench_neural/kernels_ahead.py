@@ -54,7 +54,7 @@ def _add_answer(logits, mean):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _along(one, slope, samples, middle, middle_bias, last, last_bias, work, logits, mean):  # type: ignore[no-untyped-def]
-    """Sum of the entropies, and of the probabilities in `mean`, over samples of a single value.
+    """Return the sum of the entropies over samples of a single value; add the probabilities to `mean`.
 
     The first layer is ``one + value · slope``, so the second is linear in the value between two values at which a
     hidden unit changes its sign. In ascending order of the samples, each unit changes once at most.
@@ -97,12 +97,12 @@ def information(
 
     Args:
         first: float32 (rows, hidden): the predictor's first layer for what is known, not yet rectified.
-        imputed: float32 (rows, samples, imputed values): the first values; others are 0.
+        imputed: float32 (rows, samples, imputed values): samples of the first values; later values count as 0.
         known: bool (rows, units).
         unit_of_value: int64 (values,).
         entry: float32 (values + units, hidden): weights of the first layer.
-        middle, middle_bias: of the second layer.
-        last, last_bias: of the third; float32 (hidden, classes), (classes,).
+        middle, middle_bias: weights and bias of the second layer.
+        last, last_bias: those of the third: float32 (hidden, classes), (classes,).
 
     Returns:
         float64 (rows, units); 0 for known units.

@@ -24,8 +24,8 @@ class Learning(NamedTuple):
 
     Attributes:
         samples: samples of dropout in a certainty.
-        discount: of the next reward in a target.
-        target_rate: share of the network that its slow copy takes over after each update.
+        discount: factor of the next state's value in a target.
+        target_rate: share of the network in each update of its slow copy, the target network.
         first_epsilon, last_epsilon: share of random purchases, falling evenly over the first half of the updates.
     """
 
@@ -121,11 +121,11 @@ def train_ol(
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the network and the optimiser.
-        learning: of Q-learning.
+        prepared: the problem, prepared for training.
+        setting: settings of the network and the optimiser.
+        learning: settings of Q-learning.
         predictor: parameters of f, trained on random masks.
-        updates: most updates.
+        updates: largest number of updates.
         depth: purchases of a sequence, at most the number of units.
         patience: chunks without a lower loss on the fold before training stops.
 

@@ -1,4 +1,4 @@
-"""The network of partial inputs as a predictor of methods that look ahead over sets, such as ``aaco``.
+"""The network of partial inputs as a predictor for methods that look ahead over sets, such as ``aaco``.
 
 The entry point ``neural`` of the group ``budgetbench.predictors`` names this module.
 """
@@ -39,14 +39,14 @@ class PartialNetwork:
     network: Network
 
     def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Class probabilities, float64 (rows, classes), of rows that know features, bool (rows, features)."""
+        """Class probabilities, float64 (rows, classes), of rows given their known features, bool (rows, features)."""
         inputs = self.view.inputs(self.view.values(X), self.view.known_units(known))
         return softmax(self.network(inputs))
 
     def set_losses(
         self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], candidates: Sets
     ) -> NDArray[np.float64]:
-        """Log losses of rows under no set, then under each: float64 (rows, 1 + sets), in nats.
+        """Log losses of rows without any candidate set, then with each: float64 (rows, 1 + sets), in nats.
 
         Args:
             X: float64 (rows, columns): complete rows.
@@ -74,8 +74,8 @@ def fit(problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialNetwork:
 
     Args:
         problem: binary or multiclass.
-        unit_of_feature: int64 (features,): what a method buys together. Not used: the network's own units are these or
-            parts of them.
+        unit_of_feature: int64 (features,): the unit in which the calling method buys each feature. It is not used,
+            because the network's own units are these or parts of them.
     """
     prepared, _, predictor = MaskStatic().trained(problem)
     return PartialNetwork(prepared.view, Network.of(predictor))

@@ -72,10 +72,10 @@ class StepPolicy(Policy):
 
     Attributes:
         view: the networks' inputs, and the units.
-        predictor: the network that answers; its first ``classes`` outputs are logits, or its first the score.
+        predictor: the network that answers; its outputs start with ``classes`` logits, or with a regression's score.
         classes: number of classes; 0 for regression.
         shift, stretch: a score is ``shift + stretch · output``.
-        limit: price that a row may spend, or None.
+        limit: price that a row may spend; None for no limit.
     """
 
     view: View
@@ -114,7 +114,7 @@ class StepPolicy(Policy):
         return replace(decisions, acquired=np.array(known))
 
     def _answered(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> Decisions:
-        """The answer from known units; they are what was acquired."""
+        """The answer from the known units, which count as acquired."""
         acquired = known[:, self.view.units.of_feature]
         answer = self.predictor(self.view.inputs(values, known))
         if self.classes:
@@ -195,7 +195,7 @@ class ValuePolicy(StepPolicy):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActionPolicy(StepPolicy):
-    """CwCF: buys the unit of greatest Q, and answers as soon as Q of answering is as great.
+    """CwCF: buys the unit of greatest Q, and answers as soon as no unit has a greater Q than answering.
 
     Attributes:
         q: network with one output for each unit, then one for answering; its last input is `code`.
@@ -237,7 +237,7 @@ class Imputer:
     """EDDI's partial variational auto-encoder, with the noise of its samples.
 
     Attributes:
-        slope, shift: float32 (values, code): of a value's point.
+        slope, shift: float32 (values, code): parameters of each value's point, see `kernels.points`.
         encoder: from the sum of the known values' points to means and log deviations of the latent variables.
         decoder: from latent variables to means of the values.
         latent_noise: float32 (samples, dimensions).
@@ -274,7 +274,7 @@ class InformationPolicy(StepPolicy):
         allowed = affordable(self.view, known, self.limit)
         best = np.full(len(known), -1)
         buying = allowed.any(axis=1)
-        blank = np.flatnonzero(buying & ~known.any(axis=1))  # all rows without known units are equal
+        blank = np.flatnonzero(buying & ~known.any(axis=1))  # all rows without known units choose the same unit
         some = np.flatnonzero(buying & known.any(axis=1))
         if len(blank):
             best[blank] = self._best(values[blank[:1]], known[blank[:1]], allowed[blank[:1]])

@@ -18,7 +18,7 @@ _COPIES = 4
 
 
 def random_masks(key: Any, rows: int, units: int) -> Any:
-    """Masks of a uniform number of known units, uniform among those of that size: float32 (rows, units).
+    """Random masks, float32 (rows, units): all numbers of known units are equally likely, as are all sets of a size.
 
     Every unit is known with a probability that is uniform for each row, so the number of known units is uniform, too.
     """
@@ -57,9 +57,9 @@ def fit_predictor(problem: Problem, prepared: Prepared, setting: Setting, update
 
     Args:
         problem: its seed is used.
-        prepared: its rows.
-        setting: of the network and the optimiser.
-        updates: most updates.
+        prepared: the problem, prepared for training.
+        setting: settings of the network and the optimiser.
+        updates: largest number of updates.
         patience: chunks without a lower loss on the fold before training stops.
 
     Returns:

@@ -34,9 +34,9 @@ def advance(
     Args:
         state: the network, its slow copy, the optimiser's moments, the pool, the number of updates so far, and a key.
         batches: data of new rows, one batch for each update.
-        learning: with ``target_rate``, ``first_epsilon`` and ``last_epsilon``.
-        setting: of the network and the optimiser.
-        updates: most updates of the training.
+        learning: an object with ``target_rate``, ``first_epsilon`` and ``last_epsilon``.
+        setting: settings of the network and the optimiser.
+        updates: largest number of updates of the training.
         step: returns the gradient and the next pool, from the network, its slow copy, the pool, the new rows, ε and a
             key.
     """
@@ -66,16 +66,16 @@ def train_q(
     judge: Callable[[Any], Any],
     patience: int,
 ) -> tuple[Any, list[float]]:
-    """Train a network and its slow copy on rows that act as they are trained.
+    """Train a network and its slow copy on the states that rows reach by the network's own actions.
 
     Args:
         prepared: the rows.
-        setting: of the network and the optimiser.
-        updates: most updates.
+        setting: settings of the network and the optimiser.
+        updates: largest number of updates.
         start: the network's first parameters, the pool, and a key.
         rng: draws the order of the rows.
-        advance: the state after the updates of a chunk.
-        judge: the loss of parameters on the fold.
+        advance: returns the state after the updates of a chunk.
+        judge: returns the loss of parameters on the fold.
         patience: chunks without a lower loss on the fold before training stops.
 
     Returns:

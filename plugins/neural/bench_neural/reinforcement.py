@@ -18,12 +18,12 @@ class CwCF(Neural):
     """Classification with costly features: buy or classify, by deep Q-learning.
 
     Attributes:
-        lambdas: trade-offs λ > 0, price of a unit of money in the reward; when empty, ``count`` values are chosen.
+        lambdas: trade-offs λ > 0, the loss of reward per unit of price; when empty, ``count`` values are chosen.
         count: number of λ chosen when ``lambdas`` is empty.
-        reward: of an answer: ``error`` (−1 if it is wrong; CwCF) or ``log-loss`` (minus its log loss; JAFA).
+        reward: reward of an answer: ``error`` (−1 if it is wrong; CwCF) or ``log-loss`` (minus its log loss; JAFA).
         updates: most updates of Q.
-        steps: actions of each row between two updates, over which Retrace's targets reach.
-        target_rate: share of the network that its slow copy takes over after each update.
+        steps: actions of each row between two updates; Retrace's targets span all of them.
+        target_rate: share of the network in each update of its slow copy, the target network.
         first_epsilon, last_epsilon: share of random actions, falling evenly over the first half of the updates.
 
     Source: Janisch, Pevný, Lisý, Classification with costly features using deep reinforcement learning, AAAI 2019;
@@ -74,8 +74,8 @@ class OL(Sequential):
             chosen.
         count: number of operating points chosen when ``values`` is empty.
         samples: samples of dropout in a certainty.
-        discount: of the next reward.
-        target_rate: share of the network that its slow copy takes over after each update.
+        discount: factor of the next state's value in the targets of Q.
+        target_rate: share of the network in each update of its slow copy, the target network.
         first_epsilon, last_epsilon: share of random purchases, falling evenly over the first half of the updates.
 
     Source: Kachuee, Goldstein, Kärkkäinen, Darabi, Sarrafzadeh, Opportunistic learning: budgeted cost-sensitive

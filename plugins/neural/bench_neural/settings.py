@@ -27,8 +27,8 @@ class Neural(Method):
     Attributes:
         hidden: units in each of two hidden layers.
         dropout: share of hidden units that an update leaves out.
-        learning_rate: of Adam, at the start; it falls to 0 along a cosine.
-        weight_decay: of Adam (decoupled).
+        learning_rate: Adam's learning rate at the start; it falls to 0 along a cosine.
+        weight_decay: Adam's decoupled weight decay.
         batch_size: rows of an update.
         pretraining: most updates of the predictor on random masks.
         patience: training stops after this many times 50 updates without a lower loss on the fold.
@@ -47,7 +47,7 @@ class Neural(Method):
     class_weights: bool = False
 
     def trained(self, problem: Problem) -> tuple[Prepared, Setting, Any]:
-        """The prepared problem, the setting, and the trained predictor's parameters, which fits share."""
+        """The prepared problem, the setting, and the trained predictor's parameters, which fits on a problem share."""
         from bench_neural.predictor import fit_predictor
         from bench_neural.training import Setting, data_of
 

@@ -1,4 +1,4 @@
-"""Train networks on rows that buy as they are trained, in stages (GDFS and DIME)."""
+"""Train networks in stages, on the states that rows reach by the networks' own purchases (GDFS and DIME)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def train_stages(
     loss: Loss,
     judge: Callable[[Any], Any],
 ) -> tuple[Any, list[float]]:
-    """Train in stages on rows that buy as they are trained; each stage starts from the best parameters of the last.
+    """Train in stages, on the networks' own purchases; each stage starts from the best parameters of the one before.
 
     A state holds the parameters, the optimiser's moments, the rows with their masks and ages, a key, and the stage's
     value.
@@ -55,11 +55,11 @@ def train_stages(
         best: the first parameters.
         stages: a value for each stage, such as a temperature.
         prepared: the rows.
-        setting: of the networks and the optimiser.
+        setting: settings of the networks and the optimiser.
         random: a key, and a generator of batches.
-        limits: most updates of a stage, purchases of a sequence, and chunks without a lower loss on the fold.
-        loss: mean loss of a purchase by each row, and the unit bought.
-        judge: the loss of parameters on the fold.
+        limits: most updates of a stage, purchases of a sequence, and chunks without a lower loss before a stage ends.
+        loss: returns the mean loss of a purchase by each row, and the unit bought.
+        judge: returns the loss of parameters on the fold.
 
     Returns:
         The parameters of the lowest loss in the last stage, and the losses of all stages.

@@ -15,7 +15,7 @@ __all__ = ["CAE", "MaskStatic"]
 
 @dataclass(frozen=True)
 class MaskStatic(Neural):
-    """Static order by permutation importance per price (PT-S), answered by a network for partial inputs.
+    """Static order by permutation importance per price (PT-S); a network for partial inputs answers.
 
     Attributes:
         budgets: prices that a row may spend; when empty, ``count`` values from the cheapest feature to all.
@@ -50,13 +50,13 @@ class MaskStatic(Neural):
 
 @dataclass(frozen=True)
 class CAE(Sequential):
-    """Static order by a concrete autoencoder's selectors, answered by the network trained with them.
+    """Static order by a concrete autoencoder's selectors; the network trained with them answers.
 
     Attributes:
         updates: number of updates of the selectors.
         budgets: prices that a row may spend; when empty, ``count`` values from the cheapest feature to all.
         count: number of budgets chosen when ``budgets`` is empty.
-        first_temperature, last_temperature: of the Concrete distribution, falling geometrically.
+        first_temperature, last_temperature: temperatures of the Concrete distribution, falling geometrically.
 
     Source: Balın, Abid, Zou, Concrete autoencoders: differentiable feature selection and reconstruction, ICML 2019.
     """

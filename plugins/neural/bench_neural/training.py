@@ -21,7 +21,7 @@ __all__ = [
 CHUNK = 50
 """Number of updates of a compiled program."""
 FOLD_ROWS = 256
-"""Number of rows on which training is evaluated; if there are fewer, the others have weight 0."""
+"""Number of rows on which training is evaluated; a smaller fold is filled up with rows of weight 0."""
 
 
 class Setting(NamedTuple):
@@ -31,8 +31,8 @@ class Setting(NamedTuple):
         classes: number of classes; 0 for regression.
         hidden: units in each of two hidden layers.
         dropout: share of hidden units that an update leaves out.
-        learning_rate: of Adam, at the start; it falls to 0 along a cosine.
-        weight_decay: of Adam.
+        learning_rate: Adam's learning rate at the start; it falls to 0 along a cosine.
+        weight_decay: Adam's decoupled weight decay.
         batch: rows of an update.
     """
 
@@ -79,8 +79,8 @@ class Prepared:
     Attributes:
         view: the networks' inputs, and the units.
         rows: all training rows.
-        training: those that updates use.
-        fold: the others, by which training is stopped; all rows if there are fewer than 20.
+        training: the rows that updates use.
+        fold: the other rows, whose loss stops training early; all rows if there are fewer than 20.
         shift, stretch: a regression's target is ``shift + stretch · standardised target``.
         spread: float32 (units, values): which values belong to a unit.
     """
@@ -135,7 +135,7 @@ def _take(data: Data, rows: NDArray[Any]) -> Data:
 
 
 def fixed(data: Data, rows: int = FOLD_ROWS) -> Data:
-    """The first rows, up to a fixed number for compiled programs; missing rows are added with weight 0."""
+    """The first rows, in a fixed number for compiled programs; if there are fewer, rows of weight 0 are added."""
     count = min(len(data.target), rows)
     full = [np.zeros((rows, *np.shape(array)[1:]), np.float32) for array in data]
     for target, array in zip(full, data, strict=True):
@@ -162,7 +162,7 @@ def ratio_prices(mask: Any, prices: Prices) -> Any:
 
 
 def restarted(done: Any, new: Any, old: Any) -> Any:
-    """Arrays with rows that are done replaced by new ones."""
+    """The arrays `old`, in which rows that are done are replaced by those of `new`."""
     return jax.tree.map(lambda n, o: jnp.where(done.reshape(-1, *[1] * (o.ndim - 1)), n, o), new, old)
 
 
@@ -201,13 +201,13 @@ def losses(outputs: Any, target: Any, classes: int) -> Any:
 
 
 def adam(setting: Setting, updates: int) -> Any:
-    """Adam with decoupled weight decay and a cosine schedule over a number of updates."""
+    """Adam with decoupled weight decay, a cosine schedule over a number of updates, and gradients clipped to norm 1."""
     schedule = optax.cosine_decay_schedule(setting.learning_rate, max(updates, 1))
     return optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(schedule, weight_decay=setting.weight_decay))
 
 
 def chunks(data: Data, rng: np.random.Generator, updates: int, batch: int) -> Iterator[Data]:
-    """Batches for `CHUNK` updates at a time, by one random order of the rows after another.
+    """Batches for `CHUNK` updates at a time, in one random order of the rows after another.
 
     Yields:
         Data of shape (`CHUNK`, batch, …).
@@ -233,9 +233,9 @@ def train(
     Args:
         state: the state that training changes.
         batches: data of each chunk.
-        advance: the state after the updates of a chunk.
-        parameters: of a state.
-        judge: the loss of parameters on the fold.
+        advance: returns the state after the updates of a chunk.
+        parameters: returns the parameters of a state.
+        judge: returns the loss of parameters on the fold.
         patience: chunks without a lower loss before training stops.
 
     Returns:

@@ -12,7 +12,7 @@ from bench_core import Problem
 __all__ = ["FREE", "Units", "View", "view_of"]
 
 FREE = 1e-3
-"""Price of a free unit in ratios, as a share of the mean price of a unit: so that it is bought before all others."""
+"""Least price of a unit in ratios, as a share of the mean price of a unit, so that ratios of free units are finite."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Units:
         own: float64 (units,): prices without the shared price of a group.
         group: int64 (units,): the group whose price a unit shares with others; −1 for none.
         group_price: float64 (groups,): paid with the first unit of a group.
-        scale: mean price of a unit that is bought first; 1 if everything is free.
+        scale: mean price of a unit as the first purchase; 1 if everything is free.
     """
 
     of_feature: NDArray[np.int64]
@@ -73,12 +73,12 @@ class Units:
 class View:
     """The inputs of every network.
 
-    A row's values are its standardised columns, then one flag for every column that misses values in the training
+    A row's values are its standardised columns, then one flag for every column with missing values in the training
     part. A missing value is 0, and its flag 1. Networks get the values of known units (0 for others), then the mask of
     known units.
 
     Attributes:
-        mean, spread: float64 (columns,): of the training part's values; the spread of a constant column is 1.
+        mean, spread: float64 (columns,): mean and standard deviation in the training part (1 for a constant column).
         missing: int64: the columns with a flag.
         unit_of_value: int64 (values,): the unit that a value belongs to.
         units: what is bought.

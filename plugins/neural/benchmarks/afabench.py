@@ -1,11 +1,11 @@
-"""Accuracy at hard caps on the rows and splits of AFABench, compared with its own program.
+"""Accuracy at hard caps on the rows and splits of AFABench, compared with AFABench's program.
 
     python plugins/neural/benchmarks/afabench.py FOLDER [METHOD …]
 
-FOLDER holds ``cube_{0,1,2}.npz`` and ``cube_nm_{0,1}.npz``. A cap is a number of purchases per row. Test rows are only
-counted here; nothing is chosen by them. The standard error is that of the difference: both programs answered the same
-rows, but its answers row by row are not known, so the two are taken as independent. Seconds are processor time of a
-fit with compiled programs (the second one in this process); the peer's were measured on a similar machine.
+FOLDER holds ``cube_{0,1,2}.npz`` and ``cube_nm_{0,1}.npz``. A cap is a number of purchases per row. Test rows only
+serve for evaluation; nothing is chosen by them. The standard error is that of the difference: both programs answered
+the same rows, but AFABench's answers row by row are not known, so the two are taken as independent. Seconds are
+processor time of a fit with compiled programs (the second fit in this process); AFABench's are from a similar machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PEER = {
     ("cube_nm", "gdfs"): (0.132, 0.125, 0.165, 0.318, 0.283),
     ("cube_nm", "dime"): (0.103, 0.132, 0.138, 0.130, 0.140),
 }
-"""Mean accuracy of its program, answering by the method's own predictor (`papers/AFABENCH.md`)."""
+"""Mean accuracy of AFABench's program, with the method's own predictor (`papers/AFABENCH.md`)."""
 PEER_SPLITS = {("cube", "dime"): 2, ("cube", "cae"): 1}
 PEER_SECONDS = {
     ("cube", "gdfs"): 19, ("cube", "dime"): 34, ("cube", "cae"): 7, ("cube", "mask-static"): 5,

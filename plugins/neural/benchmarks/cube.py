@@ -3,8 +3,8 @@
     python plugins/neural/benchmarks/cube.py [DRAWS [ROWS …]]
 
 CUBE as AFABench stores it: the label is uniform in 0 … 7, its three bits (the lowest first) stand at the positions
-label, label + 1, label + 2 of twenty features; every value has a standard deviation of 0.3. Test: 5,000 rows of each
-draw. Printed are mean accuracy at a cap of purchases, and two standard errors over the draws.
+label, label + 1, label + 2 of twenty features; every value has a standard deviation of 0.3. The test part of each draw
+has 5,000 rows. The output is the mean accuracy at each cap of purchases, with two standard errors over the draws.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def cube(rng: np.random.Generator, rows: int) -> Part:
 
 
 def best_static(train: Part, test: Part, size: int) -> float:
-    """Accuracy of Bayes' rule on the best fixed set: the true densities, and the set that is best on the test rows."""
+    """Accuracy of Bayes' rule with the true densities, on the fixed set of features that is best on the test rows."""
     from itertools import combinations
 
     means = np.full((8, 10), 0.5)

@@ -21,7 +21,7 @@ from bench_core import Costs, Method, Part, Problem
 
 LIMITS = (60.0, 30.0, 5000.0)
 ROWS = {"eddi": 300}
-"""Rows that are decided, where it is not 3,000."""
+"""Number of rows to decide, for methods where it is not 3,000."""
 
 
 def methods() -> dict[str, Method]:

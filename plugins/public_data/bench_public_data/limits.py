@@ -109,8 +109,8 @@ def _readinto(self: Any, buffer: Any) -> int | None:
 def limited() -> Iterator[Guard]:
     """Enforce the limits in this thread, for every library; `Guard.failure` names the limit that was exceeded.
 
-    While any thread is within it, `socket.SocketIO.readinto` and `requests.adapters.HTTPAdapter.send` are replaced.
-    The replacements change nothing in other threads.
+    While any thread is in such a block, replacements of `socket.SocketIO.readinto` and of
+    `requests.adapters.HTTPAdapter.send` are installed. They change nothing in other threads.
     """
     before = getattr(_THREAD, "guard", None)
     guard = Guard(LIMITS, time.monotonic() + LIMITS.seconds)

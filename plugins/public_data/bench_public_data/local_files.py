@@ -23,7 +23,7 @@ MOST_VALUES = 500_000_000
 """The largest number of values (rows x columns) of a table: 4 GB as float64."""
 
 MOST_BYTES = 2**29
-"""The largest unpacked size of a compressed text file, and size of an ARFF file; reading takes ten times the memory."""
+"""The largest size of an ARFF file, or of a compressed text file once unpacked; reading takes ten times the memory."""
 
 
 def refuse_large(path: Path | str, values: int) -> None:
@@ -48,7 +48,7 @@ def refuse_large_parquet(path: Path, file: Any) -> None:
         file: a `pyarrow.parquet.ParquetFile`.
 
     Raises:
-        DataError: its columns hold more than `MOST_VALUES` values, or unpack to more than 8 bytes for each of so many.
+        DataError: its columns hold more than `MOST_VALUES` values, or unpack to more than 8 · `MOST_VALUES` bytes.
     """
     metadata = file.metadata
     columns = [
@@ -71,7 +71,7 @@ def _places(path: str, context: DataContext) -> list[Path]:
 
 
 def find_file(path: str, context: DataContext) -> Path:
-    """Find the file of a path, relative to the working directory, then to the mirror.
+    """Find a file by its path, relative to the working directory, then to the mirror.
 
     Raises:
         DataUnavailable: it is in neither directory; the message names both, and the nearest file name.
@@ -91,7 +91,7 @@ def find_file(path: str, context: DataContext) -> Path:
 
 
 def file_status(paths: Sequence[str], context: DataContext) -> str:
-    """Return ``cached`` if every file is at its own path, ``mirrored`` if the mirror has some, else ``missing``."""
+    """Return ``cached`` (all files at their own paths), ``mirrored`` (some in the mirror only) or ``missing``."""
     states = []
     for path in paths:
         places = [place.is_file() for place in _places(path, context)]

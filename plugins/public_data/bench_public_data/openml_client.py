@@ -82,7 +82,7 @@ def download(number: int, scratch: Path, hint: str) -> tuple[pd.DataFrame, dict[
         hint: the hint of the error.
 
     Raises:
-        DataUnavailable: there is no connection or no such data set, or the download is incomplete or damaged.
+        DataUnavailable: no openml package, no connection, no such data set, or an incomplete or damaged download.
     """
     with _openml(scratch) as openml, limited() as guard:
         try:
@@ -161,7 +161,7 @@ def _as_declared(frame: pd.DataFrame, features: Any) -> pd.DataFrame:
 
 
 def _level_text(value: Any) -> str:
-    """Return a category that is stored as a number or boolean as ARFF writes it."""
+    """Return the text that ARFF has for a category stored as a number or boolean."""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -171,7 +171,7 @@ def _level_text(value: Any) -> str:
 def _openml(scratch: Path) -> Iterator[Any]:
     """Yield the openml package with its cache in a temporary folder, and restore its configuration afterwards."""
     with _CONFIGURATION, tempfile.TemporaryDirectory(dir=scratch) as folder:
-        # The first import of openml creates its default cache folder, which is set to the temporary one.
+        # The first import of openml creates its default cache folder, so the default is set to the temporary folder.
         with patch.dict(os.environ, OPENML_CACHE_DIR=folder):
             try:
                 import openml

@@ -1,7 +1,7 @@
 """Ready-made data sets of OpenML: one line each, with provenance, task and what is left out.
 
-Sets of the UCI repository have its licence, CC BY 4.0; a loaded data set names the licence that OpenML's description
-states. These are OpenML's first uploads, whose rows are those of Weka's ARFF files.
+Data sets of the UCI repository have its licence, CC BY 4.0; a loaded data set names the licence that OpenML's
+description states. These are OpenML's first uploads, whose rows are those of Weka's ARFF files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _COMPUTED = (
     "TSH_measured", "T3_measured", "TT4_measured", "T4U_measured", "FTI_measured", "FTI", "TBG_measured", "TBG",
     "referral_source",
 )  # fmt: skip
-"""Of the thyroid tables: whether a test was made, the index computed from two tests, an empty column, the referral."""
+"""Columns left out of thyroid tables: whether a test was made, an index of two tests, an empty one, the referral."""
 
 SETS: dict[str, Table] = {
     "anneal": Table(2, 898, 38, "multiclass", "UCI 3, Sterling and Buntine: sheets of steel and their annealing class"),
@@ -112,7 +112,7 @@ SETS: dict[str, Table] = {
     "cpu-act": Table(197, 8192, 21, "regression", "Delve, Rasmussen et al. 1996: activity of a computer"),
     "houses": Table(537, 20640, 8, "regression", "StatLib, Pace and Barry 1997: blocks of houses in California"),
 }  # fmt: skip
-"""By the name under which a suite uses them."""
+"""Name in suites → description of the data set."""
 
 
 class OpenMLSet(ReadyMade):

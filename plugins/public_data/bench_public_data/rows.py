@@ -27,10 +27,9 @@ def row_range(text: str, what: str) -> slice:
     match = _RANGE.fullmatch(text.replace("_", "").replace(" ", ""))
     if match is None:
         raise ValueError(f"{what} = {text!r} is not a range of rows such as '16281:', ':16281' or 'first:60000'")
-    if match["first"]:
-        return slice(0, int(match["count"]))
     start = int(match["start"]) if match["start"] else 0
-    stop = int(match["stop"]) if match["stop"] else None
+    end = match["count"] if match["first"] else match["stop"]
+    stop = int(end) if end else None
     if stop is not None and stop <= start:
         raise ValueError(f"{what} = {text!r} is an empty range")
     return slice(start, stop)

@@ -23,7 +23,7 @@ _LONGEST = 100
 
 
 def scaled(formula: str, classes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The formula's value at each class.
+    """Return the formula's value at each class, float64 (m,).
 
     Args:
         formula: numbers, the letter T, ``+ - * / **`` and parentheses: ``10**T``, ``100*T``, ``5*(T+1)``.

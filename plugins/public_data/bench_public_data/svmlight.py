@@ -34,7 +34,7 @@ class SvmLight(DataSource):
             directory, if it exists (``a.query`` or ``a.txt.query`` for ``a.txt.xz``).
         task: None: ``ranking`` if there are queries, else classes if there are at most 20 targets, all integers, else
             regression.
-        relevant_from: grades from this one are relevant (1), lower ones are not (0); None keeps the grades.
+        relevant_from: the least relevant grade: it and greater ones become 1, lower ones 0; None keeps the grades.
         repeat_irrelevant: how many times a row that is not relevant is repeated (10 gives CSTC §6.3's skewed set).
         features: number of features; None takes the highest index in all files.
         first_index: the index of the first feature in the files.

@@ -104,7 +104,7 @@ def line_of_feature(path: Path, feature: int) -> int:
     wanted = b"%d" % feature
     for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
         words = raw.split(b"#", 1)[0].split()[1:]
-        if any(word.partition(b":")[0].lstrip(b"0") == wanted for word in words):
+        if any(word.partition(b":")[0].lstrip(b"0") == wanted.lstrip(b"0") for word in words):
             return number
     return 0
 

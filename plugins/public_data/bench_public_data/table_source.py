@@ -131,7 +131,7 @@ class TableSource(DataSource):
         """Return the table without dropped columns.
 
         Raises:
-            DataError: a named column is missing, the table has no rows, or a value is infinite or not a number.
+            DataError: a column occurs twice or is missing, there are no rows, or a value is infinite or not a number.
         """
         import pandas as pd
 
@@ -165,7 +165,7 @@ class TableSource(DataSource):
         """Refuse a numeric column with a few texts, which would silently become a categorical one.
 
         Raises:
-            DataError: at least 90 % of the values are numbers, or numbers are ``required``, and a value is a text.
+            DataError: a value is a text although numbers are ``required`` or at least 90 % of the values are numbers.
         """
         import pandas as pd
 

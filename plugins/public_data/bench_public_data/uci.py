@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ARCHIVES", "Archive", "PhysioNetTable", "TableInArchive", "Uci"]
 
 _MOST_BYTES = 2**26
-"""The largest size of a table in an archive; the known tables have less than a million bytes."""
+"""The largest size of a table in an archive, in bytes, far above the size of every supported table."""
 
 _UCI = "https://archive.ics.uci.edu/static/public"
 _GITHUB = "https://raw.githubusercontent.com"
@@ -72,7 +72,7 @@ class TableInArchive(DataSource):
         )
 
     def mirrored(self, context: DataContext) -> list[Path]:
-        """Return the table's files in the mirror, in ``uci/``, ``files/uci/`` or prepared; empty if there are none."""
+        """Return the table's files in the mirror, as downloaded or prepared; empty if there are none."""
         if context.mirror is None:
             return []
         archive, (folder, key) = self.archive, self.key
@@ -180,7 +180,10 @@ class TableInArchive(DataSource):
         most = min(_MOST_BYTES, limits.LIMITS.most)
         if not url.endswith(".zip"):
             file.seek(0)
-            return [file.read(most)]
+            content = file.read(most + 1)
+            if len(content) > most:
+                raise DataError(f"{url}: larger than {most} bytes")
+            return [content]
         with zipfile.ZipFile(file) as archive:
             if self.archive.inner:
                 with zipfile.ZipFile(io.BytesIO(_member(archive, self.archive.inner, url, most))) as inner:

@@ -84,7 +84,7 @@ def test_row_ranges(text, expected):
     assert list(range(10))[row_range(text, "rows")] == expected
 
 
-@pytest.mark.parametrize("text", ["", "5", "a:b", "first:", "-3:", "3:3", "4:2", "1:2:3"])
+@pytest.mark.parametrize("text", ["", "5", "a:b", "first:", "-3:", "3:3", "4:2", "first:0", "1:2:3"])
 def test_a_malformed_row_range_is_refused(text):
     with pytest.raises(ValueError, match="rows"):
         row_range(text, "rows")

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from bench_public_data.svmlight import SvmLight
+from bench_public_data.svmlight_format import line_of_feature
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,12 @@ def write(tmp_path, monkeypatch):
         return name
 
     return write
+
+
+def test_the_line_of_a_feature_is_found_with_leading_zeros_and_for_feature_zero(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("1 1:1\n0 007:2 # 8:1\n1 0:3\n")
+    assert [line_of_feature(path, feature) for feature in (1, 7, 0, 8)] == [1, 2, 3, 0]
 
 
 def test_a_letor_file_is_a_ranking_data_set(write, context):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from bench_public_data import uci
 from bench_public_data.exact_csv import read_exact
-from bench_public_data.named import Heart
+from bench_public_data.named import Heart, PhysioNet2012
 from bench_public_data.table_cache import table_hash
 from bench_public_data.uci import Uci
 
@@ -141,3 +141,12 @@ def test_a_cache_that_holds_another_table_is_not_used(site, context):
 def test_an_unknown_number_lists_the_known_ones():
     with pytest.raises(RequestError, match=r"143 \(credit\), 222 \(bank-marketing\)"):
         build(Uci, {"id": 1}, "suite.toml")
+
+
+def test_a_table_without_an_archive_that_is_too_large_is_refused_as_such(server, context, monkeypatch):
+    monkeypatch.setenv("BUDGETBENCH_GITHUB_SERVER", server.url)
+    monkeypatch.setattr(uci, "_MOST_BYTES", 100)
+    server.bodies[f"/{uci.PHYSIONET.title}"] = b"a" * 101
+    with pytest.raises(DataError, match=r"larger than 100 bytes"):
+        PhysioNet2012().load(context)
+    assert kept_files(context) == set()

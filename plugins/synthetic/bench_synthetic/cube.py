@@ -17,21 +17,21 @@ __all__ = ["Cube", "CubeNM"]
 
 _CLASSES, _BLOCK, _CONTEXTS = 8, 10, 5
 _MIDDLE, _WIDE, _CONTEXT_NOISE = 0.5, 0.3, 0.1
-"""Mean and standard deviation of an uninformative feature; standard deviation of the context's features."""
+"""Mean and standard deviation of an uninformative feature; standard deviation of the context's noise."""
 
 
 @dataclass(frozen=True)
 class Cube(DataSource):
     """CUBE: 20 features, 8 classes; three neighbouring features, whose position depends on the label, hold its bits.
 
-    Labels are uniform. Features ``f1`` to ``f20`` are N(0.5, 0.3²), but at the positions label, label + 1 and label + 2
-    (from 0) the three bits of the label, least significant first, plus N(0, ``noise``²). Values are multiples of 2⁻³⁰.
+    Labels are uniform. Features ``f1`` to ``f20`` are N(0.5, 0.3²), except that positions label to label + 2 (from 0)
+    hold the three bits of the label, least significant first, plus N(0, ``noise``²). Values are multiples of 2⁻³⁰.
 
     Source: Schütz, Aronsson et al. 2025, AFABench, §4, after ODIN.
 
     Attributes:
         rows: number of rows.
-        noise: standard deviation of the features that hold bits around their bit; 0.1 by the article, 0.3 in the files
+        noise: standard deviation of a feature that holds a bit, around that bit; 0.1 in the article, 0.3 in the files
             that AFABench's program generates.
         seed: seed of the random numbers.
     """
@@ -54,10 +54,10 @@ class Cube(DataSource):
 class CubeNM(DataSource):
     """CUBE-NM: a context shows which of five blocks of ten features holds the bits; it has no value on its own.
 
-    The context is uniform, its features ``context1`` to ``context5`` are its indicators plus N(0, 0.1²). They are one
-    group of price 1, bought together. Five blocks of ten features follow (``f1`` to ``f50``), each of price 1 and
-    N(0.5, 0.3²), but in the block of the context, at the positions label, label + 1 and label + 2 modulo 10, the three
-    bits of the label, least significant first, plus N(0, ``noise``²). Prices come with the data (cost scheme
+    The context is uniform. Its features ``context1`` to ``context5``, its indicators plus N(0, 0.1²), are one group of
+    price 1, bought together. Five blocks of ten features follow (``f1`` to ``f50``), each feature of price 1. They are
+    N(0.5, 0.3²), except in the block of the context: there, the positions label, label + 1 and label + 2 modulo 10 hold
+    the bits of the label, least significant first, plus N(0, ``noise``²). Prices come with the data (cost scheme
     ``from-data``). A method that always buys the feature of greatest immediate value never buys the context.
 
     Source: Schütz, Aronsson et al. 2025, AFABench, §4.

@@ -3,9 +3,9 @@
 A data set's content hash is part of its trials' names, so no bit of generated data may depend on the processor, its
 vector units, the linear algebra library, the number of threads or a library's version. All numbers are computed from
 the raw 64-bit words of PCG64, whose stream is fixed by the seed, with +, −, ·, / and square roots of single elements,
-which IEEE 754 defines to the last bit. Not used are NumPy's distributions (their streams may change), logarithms and
-exponentials of libm or vectorised ones (their last bits differ), ``@``, ``dot`` and ``einsum`` (kernels differ in order
-and in fused multiply-adds), and sums along an axis (their order depends on the layout and the vector width).
+which IEEE 754 defines to the last bit. This module uses neither NumPy's distributions (their streams may change), nor
+logarithms and exponentials of libm or vectorised ones (their last bits differ), nor ``@``, ``dot`` and ``einsum``
+(kernels differ in order and in fused multiply-adds), nor sums along an axis (their order depends on layout and width).
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 
 @dataclass(frozen=True)
 class _Found:
-    """A set of features, the kinds of models whose mean answers on it, and its losses on the judging rows."""
+    """A set of features, the kinds of models whose mean is its answer, and the losses of this on the judging rows."""
 
     features: Subset
     search: str
@@ -53,20 +53,21 @@ class AffordableSubset(Method):
 
     For every budget, two sets are compared. The first has the features of greatest gain per price in LightGBM's trees
     on all features, as far as they fit the budget. The second is found by forward selection with the linear model, and
-    filled up to the budget as the first. A group's price is paid once. A set's answer is that of LightGBM, of logistic
-    regression, or the mean of both, whichever has the lowest loss: the squared error of values, or of probabilities
-    (Brier score). Losses are measured out of fold on the training part, or on the validation part if that has many
-    rows: one half of the rows searches the second set, the other half compares. The second set is taken only if its
-    loss is lower by more than one standard error of the difference, since on few rows smaller differences are noise.
+    filled up to the budget like the first. A group's price is paid once. A set's answer is that of LightGBM or of
+    logistic regression, or the mean of both, whichever has the lowest loss: the squared error of values, or of
+    probabilities (Brier score). Losses are measured out of fold on the training part, or on the validation part if that
+    has many rows. One half of these rows serves to search the second set, the other half to compare. The second set is
+    taken only if its loss is lower by more than one standard error of the difference, since on few rows smaller
+    differences are noise.
 
     Attributes:
         model: ``lightgbm`` (only the first set), ``logistic`` (l2 logistic regression, ridge for values; only the
             second set, not filled), or ``stack``: as above.
         budgets: shares of the price of all features, in (0, 1].
         n_estimators: boosting rounds.
-        max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM.
+        max_leaf_nodes, learning_rate, min_samples_leaf: parameters of LightGBM's trees.
         row_share, column_share: the share of the rows, and of the columns, that each tree is grown on.
-        C: of the logistic regression, as scikit-learn's.
+        C: inverse strength of the logistic regression's l2 penalty, as in scikit-learn.
 
     Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Brier, Verification of
     forecasts expressed in terms of probability, 1950; Breiman, Friedman, Olshen, Stone, Classification and regression
@@ -115,7 +116,7 @@ class AffordableSubset(Method):
         return Family(default_policy_first(policies, scores))
 
     def refitted(self, policy: Policy, problem: Problem) -> Policy:
-        """Return a policy of this method fitted on another training part: with a set found in the same way.
+        """Return a policy fitted on another training part: a set found by gains is searched anew, any other is kept.
 
         Args:
             policy: from `fit`.

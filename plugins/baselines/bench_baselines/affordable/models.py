@@ -21,8 +21,8 @@ __all__ = ["Models", "fit_model", "gains_of"]
 
 _FOLDS = 3
 _ENOUGH_ROWS = 400
-"""Number of validation rows from which these evaluate models, which saves two of three fits. With fewer, accuracy has a
-standard error above 2.5 points, so folds of the training part are used, which has about three times as many rows."""
+"""From this many validation rows on, models are evaluated on them, which saves two of three fits. With fewer, accuracy
+has a standard error above 2.5 points, so folds of the training part, about three times as large, are used."""
 
 
 class Settings(Protocol):
@@ -80,13 +80,13 @@ class Models:
 
     Args:
         method: its settings.
-        problem: the training part fits the models. They are evaluated out of fold on thirds of it, or on the validation
-            part if that has many rows.
+        problem: models are fitted on its training part. They are evaluated out of fold on thirds of it, or on the
+            validation part if that has many rows.
 
     Attributes:
         y: the true values of the evaluation rows, in the order of `shown`.
-        searched, judging: bool: the halves of these rows on which sets of features are searched, and compared: a set's
-            loss on the rows that it was searched on is too low. With a single row, both are that row.
+        searched, judging: bool (rows,): the halves of these rows on which sets of features are searched, and compared,
+            since the loss on the rows of the search is too low. With a single row, both are that row.
     """
 
     def __init__(self, method: Settings, problem: Problem) -> None:

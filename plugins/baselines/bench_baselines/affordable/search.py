@@ -15,8 +15,8 @@ def fill(start: Subset, gains: Mapping[int, float], prices: MeanPrices, budget: 
 
     Args:
         start: the set.
-        gains: of features outside of it; those without a gain above 0 are not added.
-        prices: of the features.
+        gains: gain of each feature that may be added; those without a gain above 0 are not.
+        prices: prices of the features.
         budget: most that the set may cost.
 
     Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (greedy by gain per price).

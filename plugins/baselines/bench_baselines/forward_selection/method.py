@@ -27,8 +27,8 @@ class ForwardSelection(Method):
     Attributes:
         model: the model of a set: ``logistic`` (l2 logistic regression; ridge for values and grades) or ``lightgbm``.
         budgets: shares of the price of all features, in (0, 1].
-        C: of the logistic regression, as scikit-learn's.
-        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: of LightGBM, in the search and at the end.
+        C: inverse strength of the logistic regression's l2 penalty, as in scikit-learn.
+        n_estimators, max_leaf_nodes, learning_rate, min_samples_leaf: parameters of LightGBM, also in the search.
         patience: number of consecutive additions without a new lowest loss after which the search for a budget ends; 0:
             never.
         lazy_above: with more features than this, a feature's gain is recomputed only if its last value would make it

@@ -40,8 +40,8 @@ class SubsetModels:
         problem: its training part is used, with thirds for out-of-fold losses. The validation part, which selects, is
             not used.
         model: ``logistic`` (ridge for values and grades) or ``lightgbm``.
-        C: of the logistic regression.
-        trees: of LightGBM: ``n_estimators``, ``max_leaf_nodes``, ``learning_rate``, ``min_samples_leaf``.
+        C: inverse strength of the logistic regression's l2 penalty.
+        trees: LightGBM's ``n_estimators``, ``max_leaf_nodes``, ``learning_rate``, ``min_samples_leaf``.
 
     Attributes:
         tried: number of sets fitted.

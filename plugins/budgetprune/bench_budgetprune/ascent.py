@@ -26,8 +26,8 @@ STEPS = 100
 RECOVER_EVERY = 8
 """Number of steps between attempts to find primal solutions and to reduce the problem."""
 STALLED = 1.0
-"""The preflow starts if that many steps leave more than this share of the gap. One of its turns takes as long as five
-to ten steps; so while the ascent still makes progress, it is faster."""
+"""The preflow starts if RECOVER_EVERY steps leave more than this share of the gap. A turn of the preflow takes as long
+as five to ten steps, so the ascent is faster while it makes progress."""
 MEMORY, LONG_MEMORY = 0.4, 0.1
 """Weight of the newest open nodes in the direction, and in the running mean for threshold cuts."""
 LEVELS = 32
@@ -46,7 +46,7 @@ ROUNDING = 1e-13
 
 
 class Ascent(Search):
-    """One solve."""
+    """One solve, by dual ascent and a preflow."""
 
     def go(self, max_iter: int, starts: Iterable[NDArray[np.bool_]]) -> Pruning:
         """Solve; see `Solver.solve`."""
@@ -131,5 +131,5 @@ class Ascent(Search):
         self.respond(1)
 
     def _keep_weights(self) -> None:
-        """Leave the weights for the next λ."""
+        """Store the weights as the start for the next λ."""
         self.duals.weight[self.node] = self.log

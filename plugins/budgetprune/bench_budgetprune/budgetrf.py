@@ -76,7 +76,7 @@ class BudgetRF(ForestMethod):
     spacing: Literal["threshold", "cost"] = field(default="threshold", metadata={"omit_default": True})
 
     def grid(self) -> list[float]:
-        """The thresholds, rising."""
+        """The thresholds, ascending."""
         if self.thresholds:
             return sorted(set(self.thresholds))
         if self.criterion == "pairs":

@@ -75,7 +75,7 @@ class Preflow:
         return bool(((self.excess > self.little) & (self.label < kernels.FAR)).any())
 
     def push(self) -> None:
-        """Push until a number of arcs has been inspected."""
+        """Push flow until about `WORK` arcs per entry have been inspected."""
         from bench_budgetprune import _flow_kernels as kernels
 
         kernels.push(

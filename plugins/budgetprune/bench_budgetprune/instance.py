@@ -1,8 +1,8 @@
 """The integer program (IP) of BUDGETPRUNE §3 as flat arrays.
 
 A *pair* is a validation row with a unit of payment that some tree may require (w_{k,i}). Its *entries* are the nodes
-where the row first needs the unit, one per tree that does (u_{t,k,i}). Given which nodes are open (stay tests), w = 1
-for a pair exactly when one of its entries is open, so z and w follow from the open nodes:
+where the row first needs the unit, one per tree that needs it (u_{t,k,i}). Given which nodes are open (remain tests),
+w = 1 for a pair exactly if one of its entries is open. So z and w follow from the open nodes, and the objective is
 
     sum of error[h] over leaves h  +  λ ( sum of price[p] over pairs p with an open entry
                                           + sum of toll[h] over open h  +  sum of steps[h] over leaves h )
@@ -101,7 +101,7 @@ class Instance:
         return self.leaf_error(opened) + lambda_ * self.cost(opened)
 
     def leaves(self, opened: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """z of the open nodes: bool (nodes,)."""
+        """z, the leaves of the pruning with these open nodes: bool (nodes,)."""
         above = self.parent < 0
         above[~above] = opened[self.parent[~above]]
         return np.asarray(above & ~opened)

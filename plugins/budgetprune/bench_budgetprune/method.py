@@ -25,9 +25,9 @@ class BudgetPrune(ForestMethod):
 
     Attributes:
         lambdas: values of λ, with 0 for the unpruned forest; if empty, 0 and `count` others, chosen by `spacing`.
-        spacing: ``even``: one λ after the other, each at which the two neighbouring policies with the largest
-            difference in cost are equally good, so that the family is spread over the costs. There are fewer than
-            `count` if no λ has an optimum between two neighbours. The pruning that costs nothing is included.
+        spacing: ``even``: λ are chosen one after the other; at each, the two neighbouring policies with the largest
+            difference in cost are equally good. So the family is spread over the costs. There are fewer than `count` if
+            no λ has an optimum between two neighbours. The pruning that costs nothing is included.
             ``geometric``: λ in equal ratios between `low` and `high`.
         count: number of λ above 0.
         low, high: multiples of the λ at which the unpruned forest and the empty pruning are equally good.

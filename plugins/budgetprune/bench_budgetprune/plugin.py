@@ -1,4 +1,4 @@
-"""The plugin's hooks: they register the methods and their prices. Imports nothing heavy."""
+"""The plugin's hooks: they register three methods and a cost scheme. Imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BENCH_CONTRACT_VERSION = 1
 
 @hookimpl
 def bench_register_methods(register: RegisterMethod) -> None:
-    """BUDGETPRUNE, BudgetRF and GreedyPrune."""
+    """Register BUDGETPRUNE, BudgetRF and GreedyPrune."""
     register("budgetprune", BudgetPrune)
     register("budgetrf", BudgetRF)
     register("greedyprune", GreedyPrune)
@@ -24,7 +24,7 @@ def bench_register_methods(register: RegisterMethod) -> None:
 
 @hookimpl
 def bench_register_cost_schemes(register: RegisterCostScheme) -> None:
-    """The adversarial prices of §6.4."""
+    """Register ``svm-weights``, the adversarial prices of §6.4."""
     register("svm-weights", SvmWeights)
 
 

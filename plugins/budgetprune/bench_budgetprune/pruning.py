@@ -34,7 +34,7 @@ class Pruning:
 
     @property
     def iterations(self) -> int:
-        """Iterations done."""
+        """Number of iterations."""
         return len(self.bounds)
 
     @property

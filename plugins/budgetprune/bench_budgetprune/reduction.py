@@ -50,7 +50,6 @@ def reduce(instance: Instance, fixed: NDArray[np.int8]) -> Reduced:
         instance: (IP).
         fixed: int8 (nodes,): 1 open, −1 closed, 0 undecided; ancestors of an open node are open, descendants of a
             closed one closed; leaves are −1.
-        share: float64 (entries,): duals over λ.
     """
     from bench_budgetprune import _build_kernels as kernels
 

@@ -41,7 +41,7 @@ class Duals:
 
 
 class Search:
-    """One solve.
+    """The state of one solve.
 
     Attributes:
         duals: its start, and the start of the next one.
@@ -175,5 +175,5 @@ class Search:
         self.take(less.instance)
 
     def result(self) -> Pruning:
-        """The best known."""
+        """The best known pruning, with its bounds."""
         return Pruning(self.lambda_, self.best, self.objective, self.bound, tuple(self.bounds), tuple(self.objectives))

@@ -29,7 +29,7 @@ class Solver:
         kind: ``flow`` or ``subgradient``.
 
     Raises:
-        ValueError: another kind.
+        ValueError: the kind is unknown.
     """
 
     def __init__(self, instance: Instance, threads: int = 1, kind: Kind = "flow") -> None:

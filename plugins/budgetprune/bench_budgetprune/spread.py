@@ -76,8 +76,8 @@ def spread_path(
         One pruning per λ, ascending, each the best found for its λ: for λ = 0 the unpruned forest (or a pruning with
         fewer training errors), then every other pruning that is best for some λ, by descending cost, and last the one
         that costs nothing. A λ whose solution is no better than its neighbours is left out, so there are fewer than
-        `count` if the complete hull is found. A solve that `max_iter` ended proves
-        nothing: its λ is kept with the best known pruning and its gap.
+        `count` if the complete hull is found. A solve that `max_iter` ended proves nothing; its λ is kept, with the
+        best known pruning and its gap.
     """
     path = Path(instance, unpruned, gap, max_iter, threads, kind)
     free = path.solve(0.0, True)

@@ -99,7 +99,7 @@ class Subgradient(Search):
         return self.result()
 
     def _keep_duals(self) -> None:
-        """Leave the duals for the next λ."""
+        """Store the duals as the start for the next λ."""
         if self.share is None:
             return
         if self.entry is None:
@@ -107,8 +107,8 @@ class Subgradient(Search):
         else:
             original = self._original_share()
             original[self.entry] = self.share
-            # A reduced pair holds the duals of its removed entries, which the original pair keeps: back onto the
-            # simplex.
+            # A reduced pair includes the duals of its removed entries, which the original pair still has: rescale, so
+            # that the duals of a pair sum to its price.
             instance = self.duals.instance
             total = np.add.reduceat(original, instance.pair_start[:-1])
             original *= np.repeat(instance.price / total, np.diff(instance.pair_start))

@@ -1,11 +1,11 @@
-"""The CSTC criterion (§6.8): do classifiers of neighbouring labels need the same features, and distant ones others?
+"""The CSTC criterion (§6.8): do classifiers of neighbouring labels share more features than those of distant ones?
 
 CSTC sends rows by their predicted label to classifiers that acquire different features. This has an advantage if rows
 with similar labels need similar features. The paper's test: an l1-regularised classifier for every pair of neighbouring
 labels (0 against 1, 1 against 2, …), and the Jaccard coefficients of the features that any two of them select. The
 coefficients should fall away from the diagonal.
 
-From a shell, for any registered data set, parameters as TOML values::
+From a shell, for any registered data set, with parameters as TOML values::
 
     python -m bench_cstc.criterion svmlight path=ranks.txt task=ranking
     python -m bench_cstc.criterion iris --strength 0.2
@@ -90,7 +90,7 @@ def label_overlap(
     levels: int = 5,
     names: Sequence[str] = (),
 ) -> LabelOverlap:
-    """Fit the classifiers and compare what they select.
+    """Fit the classifiers and compare the features that they select.
 
     Args:
         X: float64 (rows, columns), finite.
@@ -199,6 +199,7 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
 
     Raises:
         bench_core.contract.errors.BenchError: the data set is unknown or not available.
+        ValueError: as for `label_overlap`.
     """
     from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder
     from bench_core.suites import load_registry
@@ -221,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("dataset", help="a registered data set")
     parser.add_argument("parameters", nargs="*", metavar="KEY=VALUE", help="its parameters, values as in TOML")
     parser.add_argument(
-        "--strength", type=float, default=0.1, help="l1 weight, share of the smallest that selects nothing"
+        "--strength", type=float, default=0.1, help="l1 weight, as a share of the smallest that selects no feature"
     )
     parser.add_argument("--levels", type=int, default=5, help="number of ranges of a target with many values")
     given = parser.parse_args(arguments)

@@ -70,11 +70,11 @@ class Descent:
         return self._update_inner(state, node)
 
     def as_leaf(self, state: State, node: int, allowed: NDArray[np.int64] | None = None) -> tuple[Floats, float, bool]:
-        """The best weights of a node as a leaf (for a leaf's update, and for the initialisation).
+        """The best β (columns,) and b of a node as a leaf, and whether the solver converged (update, initialisation).
 
         Args:
-            state: where to start.
-            node: its index.
+            state: the start.
+            node: index of the node.
             allowed: int64: the columns that may have weight; all if None.
         """
         o = self.objective

@@ -46,14 +46,14 @@ class FittedTree:
     """One tree of the family.
 
     Attributes:
-        lambda_: its λ, on the mean scale.
+        lambda_: its λ, for a loss averaged over rows.
         state: parameters that decide the path.
         beta, bias: float64 (nodes, columns), (nodes,): weights and intercepts that predict.
         run: result of the optimisation.
         warm: whether it started from the tree of the previous λ.
         share: float64 (nodes,): share of training rows that reach each node, by hard decisions.
-        mean: float64 (nodes,): their mean label (NaN without rows).
-        rho: its ρ, on the mean scale.
+        mean: float64 (nodes,): mean label of these rows (NaN without rows).
+        rho: its ρ, for a loss averaged over rows.
         rho_ratio: ρ / λ, if validation chose it among several.
         tuning_steps: number of steps of fine-tuning if validation stopped it; otherwise −1.
     """
@@ -114,7 +114,7 @@ def fit_trees(
         y: float64 (rows,).
         weights: float64 (rows,).
         penalty: prices.
-        lambdas: λ on the mean scale, ascending.
+        lambdas: λ for a loss averaged over rows, ascending.
         settings: all other settings.
         X_validation: float64 (m, columns): for pruning, greedy building and early stopping.
         criterion: criterion of predictions of those rows.

@@ -52,7 +52,7 @@ def fit_family(method: TreeParameters, problem: Problem) -> Family:
     if not method.include_empty_policy and any(policy.details["features"] for policy in policies.values()):
         policies = {lambda_: policy for lambda_, policy in policies.items() if policy.details["features"]}
     rows = problem.validation.rows()
-    # In a tie the greatest λ, at which the objective charges most for features.
+    # In a tie, the policy of the greatest λ comes first: there the objective charges most for features.
     scores = [(*validation_score(problem, policy.decide(rows)), lambda_) for lambda_, policy in policies.items()]
     history = {
         f"objective, lambda={lambda_:g}{_suffix(fit.target)}": fit.trees[i].run.values
@@ -78,7 +78,7 @@ def fit_family(method: TreeParameters, problem: Problem) -> Family:
 
 
 def purchases(lambdas: Sequence[float], trees: Sequence[Sequence[list[dict[str, Any]]]]) -> dict[str, float | None]:
-    """The depth at which the trees of a family buy: the diagnostics of `TreeParameters.report_purchases`.
+    """How many nodes below the root buy a new feature: the diagnostics of `TreeParameters.report_purchases`.
 
     Args:
         lambdas: the λ of the family.

@@ -30,7 +30,7 @@ class Leaf:
     """Minimises ``(1/n) Σ ω_i (x_i β + b − y_i)² + ρ‖β‖₁ + Σ_r v_r sqrt(S_r(β) + const_r)`` over β and b.
 
     Args:
-        X: float64 (n, m), best Fortran-ordered.
+        X: float64 (n, m), preferably Fortran-ordered.
         y: float64 (n,).
         omega: float64 (n,): weight of each row's loss.
         rho: ρ.
@@ -83,7 +83,7 @@ class Leaf:
         return float(self.omega @ (self.y - fitted)) / self.total
 
     def woken(self, beta: Floats, bias: float, fitted: Floats) -> tuple[Floats, Floats]:
-        """Zero weights that should be nonzero: the gain of each, and its first step."""
+        """Zero weights that should be nonzero: the gain of each, and its first step; two float64 (m,)."""
         gradient = (self.omega * (fitted + bias - self.y)) @ self.X
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         corner = np.where(squares + self.const > 0, 0.0, self.v)
@@ -147,7 +147,7 @@ class Leaf:
 
 
 class _Moments:
-    """Weighted second moments of the columns added so far and with y, centred if there is an intercept.
+    """Weighted second moments of the columns added so far, with each other and with y; centred if b is free.
 
     Attributes:
         columns: int64 (k,), in the order of addition.

@@ -33,9 +33,9 @@ class CSTC(TreeMethod):
     """Cost-sensitive tree of classifiers: linear scores send rows to leaves that acquire different features.
 
     CSTC's Algorithm 1: top-down initialisation, pruning on validation (or greedy building), block coordinate descent on
-    Eq. 12 (Eq. 22 with boosted trees), fine-tuning. The loss is squared: on targets, on grades, on ±1 for two classes
-    and for each of more classes against the rest. Probabilities come from Platt's sigmoid, fitted on validation and
-    normalised over classes.
+    Eq. 12 (Eq. 22 with boosted trees), fine-tuning. The loss is squared. The targets are values, grades, or ±1 for two
+    classes; with more classes, each is fitted against the rest. Probabilities come from Platt's sigmoid, fitted on
+    validation and normalised over classes.
 
     Attributes:
         levels: levels of the tree of classifiers, 1 to 10; 1 is a single classifier.

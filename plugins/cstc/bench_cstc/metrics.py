@@ -1,4 +1,4 @@
-"""The best policy within a budget, to compare families "at equal cost" (CSTC Fig. 6, 7); an error of regressions."""
+"""Metrics: best policy within a budget, to compare families "at equal cost" (CSTC Fig. 6, 7); MSE of regressions."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class State:
         return changed
 
     def onto(self, shape: Shape, fallback: State | None = None) -> State:
-        """A copy on another shape: nodes by name; new nodes from ``fallback`` (of that shape), or 0."""
+        """A copy on another shape: nodes keep their parameters by name; new ones take those of ``fallback``, or 0."""
         new = fallback or State.zeros(shape, self.beta.shape[1])
         beta, bias, theta = new.beta.copy(), new.bias.copy(), new.theta.copy()
         for name, i in shape.index.items():

@@ -41,9 +41,9 @@ class TreeParameters(Method):
             does not depend on it; λ = 0 ignores all costs.
         positive_weight: w_y of the positive class (Eq. 19; of every class against the rest for more than two; of grades
             above 0 in a ranking), above 0; ``balanced`` gives both classes the same total weight.
-        fine_tune: whether the classifiers that predict are fitted again without the cost (§3.5): on the rows that leave
-            there (``hard``), on all rows, weighted by the probability of leaving there (``soft``, the paper's formula),
-            or not (``off``).
+        fine_tune: rows on which a classifier that predicts is fitted again without the cost (§3.5): those that leave at
+            it (``hard``); all rows, weighted by the probability of leaving at it (``soft``, the paper's formula); none
+            (``off``).
         stop_fine_tuning: whether fine-tuning stops where ``criterion`` is best on validation (§6.2).
         early_stopping: whether the descent stops when validation gets worse (§5.3); ``auto``: with boosted trees.
         split_quantile: share of the training rows at a node that its first threshold sends up, in (0, 1).
@@ -121,7 +121,7 @@ class TreeParameters(Method):
         )
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or missing values with linear features."""
+        """Say why the method cannot run, or None: missing values with linear features, or a reason of every method."""
         if data.missing and self.features == "linear":
             return "features = 'linear' takes no missing values; encode = 'impute' fills them"
         return super().inapplicable(data)

@@ -45,7 +45,7 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Learned trees, and the features read by depth and price (CSTC Fig. 8 to 10); imported when a suite draws them."""
+    """Register the figures of learned trees and features read (CSTC Fig. 8 to 10); imported when a suite draws them."""
     register("tree", "bench_cstc.figures:Tree")
     register("depth-by-price", "bench_cstc.figures:DepthByPrice")
 

@@ -34,7 +34,7 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Shape:
-    """Nodes by their heap names, ascending; every node's parent is included."""
+    """Nodes by their heap names, ascending from 1; raises ValueError if a node's parent is missing."""
 
     names: tuple[int, ...]
 
@@ -53,7 +53,7 @@ class Shape:
 
     @classmethod
     def cascade(cls, stages: int) -> Shape:
-        """A chain: below its threshold a row leaves, above it goes on."""
+        """A chain: a row below a stage's threshold leaves there, and a row above it goes on."""
         return cls(tuple(2**i for i in range(stages)))
 
     def __len__(self) -> int:
@@ -81,7 +81,7 @@ class Shape:
         return self.names[node].bit_length()
 
     def path(self, node: int) -> list[int]:
-        """Indices from the root to the node, itself included."""
+        """Indices of the nodes from the root to this node, both included."""
         name = self.names[node]
         return [self.index[name >> shift] for shift in range(name.bit_length() - 1, -1, -1)]
 
@@ -109,7 +109,7 @@ class Shape:
         return Shape(tuple(name for i, name in enumerate(self.names) if i not in gone))
 
     def with_names(self, names: Iterable[int]) -> Shape:
-        """With further nodes."""
+        """The shape with further nodes."""
         return Shape(tuple(sorted({*self.names, *names})))
 
     def reach(self, up: Floats, start: int = 0) -> Floats:

@@ -1,6 +1,6 @@
 """The tree's structure: top-down initialisation (CSTC §3.4.2), pruning (§3.6.1), greedy building (§3.6.2).
 
-Also the criterion on validation for these steps.
+The module also contains the criterion on validation for these steps.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def split_point(scores: Floats, p: Floats, split_quantile: float = 0.5) -> float
 
 
 def initialise(descent: Descent, shape: Shape, split_quantile: float = 0.5) -> State:
-    """Fit every node in level order as a leaf; its threshold halves the rows that reach it.
+    """Fit every node in level order as a leaf; its threshold sends the share ``split_quantile`` of its rows up.
 
-    These are the rows that reach the node by hard decisions, so that both children get rows.
+    A node's rows are those that reach it by hard decisions, so that both children get rows.
     """
     o = descent.objective
     state = State.zeros(Shape((1,)), o.X.shape[1])
@@ -65,7 +65,7 @@ def initialise(descent: Descent, shape: Shape, split_quantile: float = 0.5) -> S
 
 
 def walk(state: State, X: Floats) -> NDArray[np.int64]:
-    """The node with whose prediction each row leaves: int64 (rows,)."""
+    """The node at which each row leaves, with its prediction: int64 (rows,)."""
     shape = state.shape
     at = np.zeros(len(X), dtype=np.int64)
     above = X @ state.beta.T + state.bias > state.theta
@@ -101,7 +101,7 @@ def prune(state: State, X: Floats, criterion: Criterion) -> State:
 def build_greedily(
     descent: Descent, depth: int, X: Floats, criterion: Criterion, split_quantile: float = 0.5, chain: bool = False
 ) -> State:
-    """From the root on, add the child that improves the criterion most, until none does.
+    """Starting with the root, add the child that improves the criterion most, until no child improves it.
 
     Args:
         descent: for the training rows.
@@ -109,7 +109,7 @@ def build_greedily(
         X: float64 (rows, columns): validation rows.
         criterion: criterion of their predictions.
         split_quantile: share of the rows that a threshold sends up.
-        chain: only upper children (a cascade).
+        chain: whether only upper children are added (a cascade).
     """
     o = descent.objective
     state = initialise(descent, Shape((1,)), split_quantile)

@@ -52,7 +52,7 @@ class Walker:
     def of(
         cls, columns: Columns, state: State, beta: Floats, bias: Floats, n_features: int, constant: float = 0.0
     ) -> Walker:
-        """Build the walker with the features of each exit: of the classifiers on its path that decide or predict."""
+        """Build the walker. An exit's features are those of the classifiers on its path that decide or predict."""
         shape = state.shape
         paid = np.zeros((len(shape), state.beta.shape[1]), dtype=bool)
         for k in range(len(shape)):
@@ -97,7 +97,7 @@ class Walker:
         """The features of the first node on each row's path whose features are not all known.
 
         Args:
-            phi: as above; entries computed from unknown values do not matter.
+            phi: as for `__call__`; entries computed from unknown values do not matter.
             known: bool (rows, features).
         """
         wanted = np.zeros_like(known)
@@ -143,7 +143,7 @@ class TreePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Send every row down every tree."""
+        """Send every row down every tree; raises ValueError if a value that a classifier reads is missing."""
         n = len(rows)
         acquired = np.zeros((n, self.walkers[0].features.shape[1]), dtype=bool)
         stage = np.ones(n, dtype=np.int64)

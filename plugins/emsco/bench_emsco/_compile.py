@@ -1,7 +1,7 @@
 """Sharing the compilation of the subset regressions between processes that start at about the same time.
 
-Two such processes would compile the same functions in the same order. A function that one has compiled, the other loads
-from numba's cache on disk. So the second process compiles in reverse order, and each compiles about half.
+Two such processes would compile the same functions in the same order. Each loads from numba's cache on disk what the
+other has compiled. So the second process compiles in reverse order, and each compiles about half.
 """
 
 from __future__ import annotations

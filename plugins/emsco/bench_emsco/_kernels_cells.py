@@ -19,9 +19,9 @@ def popcount(typingctx, word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def not_dominated(conclusive, correct, cost, keep):
-    """Mark the Pareto-optimal of distinct cells sorted by (cost, -conclusive, -correct); returns how many.
+    """Mark the Pareto-optimal cells among distinct ones sorted by (cost, -conclusive, -correct); returns how many.
 
-    A cell's dominators come before it in that order, and being dominated is transitive: comparing with the front so far
+    A cell's dominators come before it in that order, and dominance is transitive, so comparing it with the front so far
     is enough. Accuracies are compared by cross-multiplication.
     """
     front = np.empty(conclusive.shape[0], np.int64)

@@ -59,9 +59,9 @@ def select_columns(chosen, cols):
 
 @njit(cache=True, nogil=True)
 def decide_range(design, rows, labels, chosen, coefficients, threshold, start, stop, confident, right):
-    """Bits of subsets start..stop on evaluation rows: best probability >= threshold; and the first best label right.
+    """Write the bits of subsets start..stop on evaluation rows: `confident` if the best probability is >= threshold.
 
-    chosen: bool (subsets, columns), the columns of each.
+    `right` is set if, in addition, the first most probable label is correct. chosen: bool (subsets, columns).
     """
     lines, padded = design.shape
     classes = coefficients.shape[1]

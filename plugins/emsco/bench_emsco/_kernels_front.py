@@ -1,14 +1,14 @@
 """Compiled evaluation of every chain of nested subsets (EMSCO, sections 2.1 and 4.2).
 
 A chain of three or more stages is a prefix that ends in some subset T, a subset S between T and the full set F, and F.
-For a given T the supersets are gathered once, contiguously; then each prefix costs one pass over them, which needs only
-three population counts a word: with `alive` the rows the prefix left undecided,
+For a given T the supersets are gathered once, contiguously. Each prefix then costs one pass over them, which needs only
+three population counts per word; `alive` are the rows that the prefix left undecided:
 
     rows that exit at S            |alive & c_S|
     rows conclusive at S or F      |alive & (c_S | c_F)|
     rows right at S or F           |alive & (r_S | (r_F & ~c_S))|
 
-Every chain is one comparison with `best[conclusive * (rows + 1) + correct]`, the least cost seen for that pair.
+Every chain needs one comparison with `best[conclusive * (rows + 1) + correct]`, the least cost seen for that pair.
 """
 
 from __future__ import annotations
@@ -108,9 +108,9 @@ def _cross(
     blank, left, offset, paid, sets, prefixes, c, u, v, saving, above, count, rows, full, keys, totals,
     best, ties, chains, stored,
 ):  # fmt: skip
-    """Every buffered prefix with every superset; the longer of the two is the inner, vectorised loop.
+    """Combine every buffered prefix with every superset; the longer of the two is the inner, vectorised loop.
 
-    Inner loops run on to a multiple of eight (the buffers have room), which keeps them out of their scalar tails.
+    Inner loops run up to a multiple of eight (the buffers have room), which avoids scalar remainder loops.
     """
     if prefixes >= count:
         for j in range(count):
@@ -153,7 +153,7 @@ def scan_long(blank, c, u, v, right, costs, rows, stages, first, stride, best, t
     """Enter all chains of 3..stages stages whose last subset but two is first, first + stride, ... into the table.
 
     best, ties: ((rows + 1)**2,) least cost of a (conclusive, correct) pair and how many chains attain it.
-    chains: int64 (limit, stages) receives chains that equal best[.] (subsets in order, then zeros).
+    chains: int64 (limit, stages) receives chains whose cost equals best[.] (subsets in order, then zeros).
     Returns the number of chains evaluated and of chains stored.
     """
     words = len(blank)

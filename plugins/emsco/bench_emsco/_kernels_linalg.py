@@ -16,15 +16,15 @@ _INV_LN2 = 1.4426950408889634
 _LN2_HIGH = 0.6931471803691238
 _LN2_LOW = 1.9082149292705877e-10
 _TINY_PIVOT = 1e-14
-_LARGE = 200  # a larger factor does not stay in the cache that is next to the core
+_LARGE = 200  # a larger factor does not fit into the cache next to the core
 
-# Sums may be reordered (that is vectorisation); infinities and NaNs keep their meaning.
+# Sums may be reordered (vectorisation needs this); infinities and NaNs keep their meaning.
 SUMS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_inplace(values, bits, scale):
-    """values[i] = exp(values[i]), to about an ulp. `bits` is an int64 scratch as long, `scale` its float64 view."""
+    """values[i] = exp(values[i]), to about an ulp. `bits` is int64 scratch (size,), `scale` its float64 view."""
     size = values.shape[0]
     for i in range(size):
         v = values[i]
@@ -54,7 +54,7 @@ def exp_inplace(values, bits, scale):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def linear_scores(design, cols, size, weights, out):
-    """out = sum over j < size of weights[j] * design[cols[j]]; four lines a pass."""
+    """out = sum over j < size of weights[j] * design[cols[j]]; four lines per pass."""
     rows = design.shape[1]
     for r in range(rows):
         out[r] = 0.0
@@ -75,7 +75,7 @@ def linear_scores(design, cols, size, weights, out):
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def transposed_product(design, cols, size, values, out):
-    """out[j] = design[cols[j]] . values for j < size; four lines a pass. `cols` holds >= size + 3 valid entries."""
+    """out[j] = design[cols[j]] . values for j < size; four lines per pass. `cols` holds >= size + 3 valid entries."""
     rows = design.shape[1]
     j = 0
     while j < size:
@@ -101,7 +101,7 @@ def transposed_product(design, cols, size, values, out):
 def weighted_gram(design, cols, size, weights, scratch, out, row0, col0):
     """out[row0 + i, col0 + j] = sum_r weights[r] design[cols[i], r] design[cols[j], r] for all i, j < size.
 
-    Two weighted lines against four lines at a time; the upper triangle is mirrored. `cols` holds at least size + 3
+    Two weighted lines times four lines at a time; the upper triangle mirrors the lower. `cols` holds at least size + 3
     valid entries, `scratch` is (2, padded rows).
     """
     rows = design.shape[1]

@@ -140,7 +140,7 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
     """Fit subsets chosen[start:stop]; chosen is bool (subsets, columns): the columns of each.
 
     out: (subsets, classes, lines), intercept first, zeros outside the subset; steps: int64, negative where the
-    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; empty: start from zero.
+    solver did not converge. `pull` and `anchor_hessian` come from `quadratic_model`; if empty, the start is zero.
     """
     classes, axes = basis.shape
     lines, padded = design.shape
@@ -197,8 +197,8 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
                 done = True
                 break
             previous = decrement
-            # Along a convex line: still falling at the new point, or the slope has at least halved (the loss is only
-            # compared when neither holds, and always if the solver should turn out to be slow); else halve the step.
+            # Accept the step if the loss, convex along it, still falls at the new point, or (in the first _TRUSTING
+            # steps) its slope has at least halved, or else the loss itself is low enough; otherwise halve the step.
             t = 1.0
             before = np.inf
             moved = False

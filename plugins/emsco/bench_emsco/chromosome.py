@@ -61,8 +61,8 @@ def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int 
     """Return a checked (P, n) copy of one chromosome or a population of them.
 
     Raises:
-        ValueError: a stage is negative or not below `k` (default 127), a stage is empty, there are no features, or the
-            length is not `n_features`.
+        ValueError: not integers (n,) or (P, n), a stage is negative or not below `k` (default 127), a stage is empty,
+            there are no features, or the length is not `n_features`.
     """
     given = np.asarray(chromosomes)
     if given.ndim == 1:

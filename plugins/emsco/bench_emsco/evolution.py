@@ -13,8 +13,8 @@ Choices where the paper is silent or its rule does not work:
 - *The elite must not fill the population.* If it would, the generation grows until at least 1/20 of it are children.
 - Roulette selection draws from all chromosomes of the generation, with repeats.
 - *Classifiers may take too long* (hundreds of features, ten classes). A run stops when its count of work on them
-  reaches `max_work`, if need be within a generation, with what it has. The clock plays no part: the same arguments give
-  the same result.
+  reaches `max_work`, if need be within a generation, and returns what it has found. It does not use the clock: the same
+  arguments give the same result.
 - `patience` (the paper's g) counts generations: the run stops if the fittest chromosome has been the same for g
   generations. `max_iter` counts bred generations, so at most max_iter + 1 generations are ranked.
 """
@@ -44,7 +44,7 @@ Point = tuple[int, int, float]
 """(conclusive rows, right rows, total cost over all rows)."""
 
 WORTH_COMPILING = 20_000
-"""Least number of chromosomes of a run for which compiled kernels are used; compiling takes seconds, and both backends
+"""Minimum number of chromosomes of a run for compiled kernels to be used; compiling takes seconds, and both backends
 give the same result."""
 
 AT_ONCE = 4
@@ -52,7 +52,7 @@ AT_ONCE = 4
 generation."""
 
 ELITES_PER_CHILD = 19
-"""Most elites per child, so that at least 1/20 of a generation are children."""
+"""Maximum number of elites per child, so that at least 1/20 of a generation are children."""
 
 
 @dataclass
@@ -137,7 +137,7 @@ def evolve(
 
     Args:
         n_features: number n of features.
-        k: most stages; None for the paper's default. A number above n means n.
+        k: maximum number of stages; None for the paper's default. A number above n means n.
         n_rows: number of evaluation rows.
         cache: see `evaluation`.
         costs_of: see `evaluation`.
@@ -246,7 +246,7 @@ def _rank(
 
 
 def _evaluated(new: Chromosomes, run: _Backend, max_work: int) -> Outcome:
-    """Evaluate new chromosomes, in order, until the work on classifiers is done: (conclusive, right, cost) of those."""
+    """Evaluate new chromosomes, in order, until `max_work` is reached: (conclusive, right, cost) of those evaluated."""
     most = int(chromosome.stage_counts(new).sum()) * run.cache.most_work
     if run.cache.work + most < max_work or len(new) <= AT_ONCE:
         return run.evaluate(new)

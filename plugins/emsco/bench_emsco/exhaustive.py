@@ -48,7 +48,7 @@ class GlobalFront:
         multiplicity: int64 (p,): number of distinct chromosomes with the objectives of each point.
         n_rows: number of evaluation rows.
         n_features: number of features.
-        max_stages: most stages k.
+        max_stages: maximum number k of stages.
         n_chromosomes: number of chromosomes evaluated: all that exist.
     """
 
@@ -141,11 +141,12 @@ def exact_front(
         right: uint64 (2**n, words): confident rows with the right label.
         costs: (2**n,): cost of each subset; int64 units for exact ties, float64 as a fallback.
         n_rows: number of evaluation rows.
-        max_stages: most stages k, at least 1; a number above n means n.
+        max_stages: maximum number k of stages, at least 1; a number above n means n.
         threads: number of threads; by default at most two. The result does not depend on it.
 
     Raises:
-        ValueError: shapes do not match, n is 0 or above 24, a cost is negative, or integer totals could reach 2**53.
+        ValueError: shapes do not match, n is 0 or above 24, `n_rows` or `max_stages` is out of range, a cost is
+            negative, or a total could reach 2**53.
     """
     c = np.ascontiguousarray(confident, dtype=np.uint64)
     r = np.ascontiguousarray(right, dtype=np.uint64)

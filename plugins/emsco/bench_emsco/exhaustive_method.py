@@ -31,16 +31,16 @@ class Exhaustive(Method):
     fewest stages among those listed for the point. The first policy has the greatest ‖(g1, g2, g3)‖, where g3 is
     relative to the cheapest point of the front. The diagnostics count points, chromosomes and solutions.
 
-    Without a confidence threshold of the protocol, the family is the fronts at `bench_core.Problem.exit_thresholds`,
+    If the protocol has no confidence threshold, the family unites the fronts at `bench_core.Problem.exit_thresholds`,
     thinned out by cost (`bench_core.spread_by_cost`); the best on validation comes first.
 
     Attributes:
-        k: most stages; 0 means the number of features.
+        k: maximum number of stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
-        most_solutions: most solutions; a problem with more is refused.
-        max_work: most work on classifiers (see `SubsetModels.work`), about a minute or two. Where all 2**n take more,
-            the cheapest are fitted, and the front is the exact one of the solutions that consist of them; the
-            diagnostics count the subsets left out.
+        most_solutions: maximum number of solutions; a problem with more is refused.
+        max_work: maximum work on classifiers (see `SubsetModels.work`); the default takes about a minute or two. If all
+            2**n subsets take more, only the full set and the cheapest others are fitted, and the front is exact for the
+            solutions that consist of these; the diagnostics count the subsets left out.
 
     Source: EMSCO §4.2.
     """
@@ -48,7 +48,7 @@ class Exhaustive(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
+    """The method stops at a threshold. If neither the protocol nor the parameters have one, it sweeps thresholds, see
     `inapplicable`."""
     features_limit: ClassVar[int | None] = MOST_FEATURES
 
@@ -58,7 +58,7 @@ class Exhaustive(Method):
     max_work: Annotated[int, Ge(1)] = field(default=500_000_000_000, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method but the lack of a threshold, or too many solutions."""
+        """Say why the method cannot run, or None: too many solutions, or `Method`'s reasons but a missing threshold."""
         refused = super().inapplicable(replace(data, threshold=data.threshold or 1.0))
         if refused is not None:
             return refused
@@ -184,7 +184,7 @@ def without_stages(chromosomes: Chromosomes, k: int, subsets: NDArray[np.int64])
     """
     masks = cumulative_masks(chromosomes, k).astype(np.int64)
     stays = ~np.isin(masks, subsets)
-    number: NDArray[np.int64] = np.cumsum(stays, axis=1) - stays  # of a stage, or of the next that stays
+    number: NDArray[np.int64] = np.cumsum(stays, axis=1) - stays  # new number of a stage, or of the next one that stays
     return cast(Chromosomes, np.take_along_axis(number, chromosomes.astype(np.int64), axis=1).astype(chromosomes.dtype))
 
 

@@ -42,7 +42,7 @@ def fit_logistic_subsets(
 def logistic_reference(X: ArrayLike, y: ArrayLike, *, C: float = 1.0) -> NDArray[np.float64]:
     """NumPy reference implementation: coefficients float64 (1, 1 + d) of the fit on all d columns of X.
 
-    Damped Newton steps from zero.
+    The solver takes damped Newton steps from zero.
     """
     data = np.asarray(X, dtype=np.float64)
     labels = np.asarray(y, dtype=np.float64)

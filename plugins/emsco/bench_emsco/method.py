@@ -27,12 +27,12 @@ class Emsco(Method):
     The family consists of the unique non-dominated chromosomes of the last generation, fittest first, so the suite's
     selection ``first`` is the paper's. Defaults are those of §4.3.1 and Table 2.
 
-    Without a confidence threshold of the protocol, nothing is refused and p̂ is the trade-off: one run for each of
-    `bench_core.Problem.exit_thresholds`, which share the classifiers. Their families together are thinned out by cost
-    (`bench_core.spread_by_cost`); the best on validation comes first.
+    If the protocol has no confidence threshold, every answer is accepted and p̂ is the trade-off: there is one run for
+    each of `bench_core.Problem.exit_thresholds`, and the runs share the classifiers. Their united families are thinned
+    out by cost (`bench_core.spread_by_cost`); the best on validation comes first.
 
     Attributes:
-        k: most stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
+        k: maximum number of stages; 0 means max(⌈n/2⌉, 10), capped at n (§4.3.1).
         population: population size ‖G‖.
         mutation_rate: probability m̂ that a feature mutates.
         recombination_rate: probability r̂ that a child recombines two parents.
@@ -40,16 +40,16 @@ class Emsco(Method):
         beta: stage count bias β of the mutation, at least 1; a greater value gives fewer stages.
         mutation: distribution of a mutated stage: ``beta-binomial`` (Eq. 7), or ``uniform``, as in the authors'
             released program.
-        max_iter: most generations to breed.
+        max_iter: maximum number of generations to breed.
         patience: number g of generations without a new fittest chromosome after which a run stops; 0 never stops
             early.
-        max_per_point: most elites that share an objective point; 0 for no limit (see `evolution`).
+        max_per_point: maximum number of elites that share an objective point; 0 for no limit (see `evolution`).
         epsilon: ε of γ = u / l + ε (§3.3.2).
         C: inverse strength of the stage classifiers' l2 penalty.
         max_work: count of work on classifiers after which the search stops with what it has (see `evolution`).
         runs: number of independent runs; the family is that of the first, the history is the mean over all (§4.2).
-        exact_front: whether to compute the exact global front as well, and count its members that every generation
-            holds (§4.2).
+        exact_front: whether to compute the exact global front as well, and count how many of its members each
+            generation contains (§4.2).
 
     Source: Hamilton & Fulp, EMSCO, Algorithm 3.
     """
@@ -57,7 +57,7 @@ class Emsco(Method):
     version: ClassVar[int] = 1
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     needs_threshold: ClassVar[bool] = True
-    """The threshold to stop at; without one in the protocol or the parameters, the method sweeps it, see
+    """The method stops at a threshold. If neither the protocol nor the parameters have one, it sweeps thresholds, see
     `inapplicable`."""
 
     k: Annotated[int, Ge(0)] = 0
@@ -77,7 +77,7 @@ class Emsco(Method):
     max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, except for the lack of a threshold."""
+        """Say why the method cannot run, or None: the reasons of every method, except for a missing threshold."""
         return super().inapplicable(replace(data, threshold=data.threshold or 1.0))
 
     def evolution(self) -> EvolutionParams:

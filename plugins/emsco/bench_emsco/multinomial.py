@@ -24,11 +24,11 @@ def fit_multinomial_subsets(
 ) -> SubsetFits:
     """Fit a softmax regression with K >= 3 classes on every subset of features in `masks`.
 
-    The penalty is 0.5 * ||W||^2 over all K class vectors, the K intercepts are free (scikit-learn >= 1.8). Class
-    vectors and intercepts come out summing to zero over the classes; scikit-learn's intercepts may differ from these
+    The penalty is 0.5 * ||W||^2 over all K class vectors, the K intercepts are free (scikit-learn >= 1.8). The
+    class vectors and the intercepts sum to zero over the classes; scikit-learn's intercepts may differ from these
     by a constant, which changes no probability.
 
-    Args and errors as in `logistic.fit_logistic_subsets`; n_classes: K, every class present in y.
+    Args and errors as in `logistic.fit_logistic_subsets`; n_classes: K, at least 3; every class occurs in y.
     """
     if n_classes < 3:
         raise ValueError(f"n_classes must be at least 3, got {n_classes}; two classes have their own fit")
@@ -38,10 +38,8 @@ def fit_multinomial_subsets(
 def multinomial_reference(X: ArrayLike, y: ArrayLike, n_classes: int, *, C: float = 1.0) -> NDArray[np.float64]:
     """The NumPy reference implementation: coefficients (K, 1 + d) on all d columns of X.
 
-    Damped Newton steps in all K class vectors.
-
-    The Hessian of that form is singular in one direction (a constant added to all intercepts); the least-norm step is
-    taken, so intercepts sum to zero.
+    The solver takes damped Newton steps in all K class vectors. Their Hessian is singular in one direction (a constant
+    added to all intercepts); the least-norm step is taken, so intercepts sum to zero.
     """
     data = np.asarray(X, dtype=np.float64)
     labels = np.asarray(y, dtype=np.int64)

@@ -29,9 +29,10 @@ MutationKind = Literal["beta-binomial", "uniform"]
 
 
 def words_before_mutation(n_features: int) -> int:
-    """Words of a child: 0, 1 parents; 2 recombine?; 3 stage count; then 64 coins a word, one per feature.
+    """Number of words of a child that precede its n words for mutation.
 
-    After these come n for mutating.
+    Words 0 and 1 draw the parents, word 2 whether they recombine, word 3 the stage count; the others hold one coin
+    (bit) per feature.
     """
     return 4 + -(-n_features // 64)
 
@@ -106,10 +107,10 @@ def mutate(chromosomes: Chromosomes, words: Words, rate: float, cdf: Floats) -> 
 def recombine(parents_a: Chromosomes, parents_b: Chromosomes, words: Words, rate: float) -> Chromosomes:
     """Algorithm 2 on pairs of parents, (P, n) each; returns (P, n) children without gaps.
 
-    `words` has shape (P, 2 + ceil(n / 64)). With probability `rate` (word 0) the child's stage count is one of
-    floor((a + b) / 2), a, b (word 1), each feature copies the stage of one parent (bit i of word 2, after 64 features
-    of word 3 and so on: 0 = a), rescaled to that stage count, max(round((stage + 1) / ||R|| * ||C||) - 1, 0), and gaps
-    are compressed. Otherwise the child is one of its parents (bit 0 of word 2).
+    `words` has shape (P, 2 + ceil(n / 64)). With probability `rate` (word 0), the parents are recombined: the child's
+    stage count is one of floor((a + b) / 2), a, b (word 1). Each feature copies the stage of one parent (its bit from
+    word 2 on, 64 per word: 0 = a), rescaled to that stage count: max(round((stage + 1) / ||R|| * ||C||) - 1, 0). Then
+    gaps are compressed. Otherwise the child is a copy of one parent (bit 0 of word 2).
     """
     stages_a, stages_b = stage_counts(parents_a), stage_counts(parents_b)
     choice = (uniforms(words[:, 1]) * 3.0).astype(np.int64)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bench_emsco import fitness, operators
 
 MAX_WORK = 2_000_000_000_000
-"""Two to five minutes on one core; more than twice the work of the longest run that the published suites finished in
-time (57 features, 1,500 rows)."""
+"""Work of two to five minutes on one core: more than twice that of the longest run of the published suites that ended
+in time (57 features, 1,500 rows)."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class EvolutionParams:
     mutation: operators.MutationKind = "beta-binomial"
     """Distribution of a mutated stage; the authors' released program draws it uniformly ("uniform")."""
     max_iter: int = 150
-    """Most generations to breed, at least 0."""
+    """Maximum number of generations to breed, at least 0."""
     patience: int | None = 20
     """Generations g without a new fittest chromosome before a run stops, at least 1; None never stops early."""
     max_per_point: int | None = 4
-    """Most elites that share an objective point, at least 1; None for no limit, as in the paper.
+    """Maximum number of elites that share an objective point, at least 1; None for no limit, as in the paper.
 
     On Credit (k = 4), limits from 1 to 8 find the same share of the exact front. From 16 on the search gets slower, and
     without a limit some runs grow to thousands of elites, nearly all of them ties. The default keeps a few per point.
@@ -47,8 +47,8 @@ class EvolutionParams:
     max_work: int = MAX_WORK
     """Work on classifiers (see `SubsetModels.work`) after which the run stops, at least 1.
 
-    It counts what the cache has spent, also before this run. Chromosomes of the last generation that are not evaluated
-    then are left out.
+    The limit includes the work that the cache has spent before this run. Chromosomes of the last generation that are
+    not evaluated by then are left out.
     """
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
 
 MAX_ROWS = 2**26
-"""Most rows for which float64 quotients order conclusive accuracies exactly."""
+"""Maximum number of rows for which float64 quotients order conclusive accuracies exactly."""
 
 
 def conclusive_accuracy(conclusive: Ints, right: Ints) -> Floats:

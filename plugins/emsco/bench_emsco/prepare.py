@@ -90,12 +90,12 @@ def policies_of(
     Args:
         search: from `prepare`.
         problem: the problem.
-        number: of the threshold.
+        number: number of the threshold.
         chromosomes: (m, n).
         objectives: further details of each policy, besides its chromosome.
     """
     threshold = search.thresholds[number]
-    # Where one threshold is the protocol's, a policy is named as in the paper.
+    # With a single threshold, policies are named as in the paper.
     prefix, beside = ("", {}) if len(search.thresholds) == 1 else (f"p̂={threshold:g} ", {"threshold": threshold})
     stages = chromosomes.max(axis=1) + 1
     masks = cumulative_masks(chromosomes, int(stages.max()))

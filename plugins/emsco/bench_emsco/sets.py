@@ -28,7 +28,7 @@ __all__ = [
 Sets = NDArray[np.uint64]
 
 ONE_WORD = 63
-"""Most features of a set that is a single number; its top bit stays free."""
+"""Maximum number of features of a set that is a single number; its top bit stays free."""
 
 
 def new_sets(count: int, n_features: int) -> Sets:

@@ -52,7 +52,7 @@ class SubsetCache:
         y_eval: their codes; -1 is a label that no classifier predicts, so it is never right.
         n_classes: 2 (binary logistic regression) or more (multinomial).
         threshold: a row is confident if its highest class probability is at least this. Several thresholds share the
-            fits; `use` says whose bits ``confident`` and ``right`` are, at first those of the first.
+            fits; `use` selects the one that ``confident`` and ``right`` refer to, initially the first.
         column_of_feature: see `subset_models.feature_index`; by default one column per feature.
         C: inverse strength of the l2 penalty.
         threads: number of threads; by default at most two.
@@ -71,7 +71,7 @@ class SubsetCache:
     The bits of a subset depend on that subset alone, not on the order of requests or the number of threads.
 
     Raises:
-        ValueError: an argument does not fit.
+        ValueError: an argument is malformed or out of range.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class SubsetCache:
         return self._right[self._used]
 
     def use(self, number: int) -> None:
-        """Answer for the threshold of this number from now on."""
+        """Make ``confident`` and ``right`` refer to the threshold of this number; IndexError if there is none."""
         self._used = range(len(self.thresholds))[number]
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:

@@ -54,7 +54,7 @@ def feature_index(columns: int, column_of_feature: Sequence[ArrayLike] | ArrayLi
             as a flat integer array.
 
     Raises:
-        ValueError: a column belongs to no feature or to two.
+        ValueError: a column belongs to no feature or to two, or does not exist; or the array has a wrong length.
     """
     if column_of_feature is None:
         owner = np.arange(columns, dtype=np.int64)
@@ -209,9 +209,8 @@ class SubsetModels:
     def work(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         """A count of the work to fit each of m subsets, int64 (m,), by their columns, bool (m, columns).
 
-        About as many multiplications:
-        One Hessian, its Cholesky factor and five gradients. A function of sizes only: unlike seconds, or the steps
-        taken, it is the same on every machine.
+        It is about the number of multiplications for one Hessian, its Cholesky factor and five gradients. It depends
+        only on sizes, so it is the same on every machine, unlike seconds or the steps taken.
         """
         size = chosen.sum(axis=1, dtype=np.int64) + 1
         axes = self._basis.shape[1]

@@ -2,9 +2,8 @@
 
 Baselines: the paper's month on 32 cores, and this machine's scalar reference implementation on a small table, scaled by
 the number of chromosomes. Oracles: the reference implementation gives the identical front (points and multiplicities)
-on the small table; the
-large runs evaluate exactly the number of chromosomes of Equations 1 and 2, identical on one thread and on several
-(Credit); sampled optimal chromosomes are re-evaluated.
+on the small table; the large runs evaluate exactly the number of chromosomes of Equations 1 and 2; one thread and
+several give the same result (Credit); sampled optimal chromosomes are re-evaluated.
 
     python bench_exact_front.py [--mirror DIR] [--threads N] [--skip-18]
 """

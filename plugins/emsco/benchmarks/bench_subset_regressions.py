@@ -1,6 +1,6 @@
 """All subset regressions of Credit (2**14 - 1, 345 training rows) against scikit-learn, in one process.
 
-Baseline: LogisticRegression(solver="newton-cholesky", tol=1e-10), one fit and one predict_proba a subset. By default it
+Baseline: LogisticRegression(solver="newton-cholesky", tol=1e-10), a fit and a predict_proba per subset. By default it
 is timed on a seeded random sample of 1024 subsets and scaled to all of them; --full runs every one. Oracle: on the
 subsets the baseline ran, probabilities agree to 1e-8 and not one confident or right bit differs.
 

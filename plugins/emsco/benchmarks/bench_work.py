@@ -3,9 +3,9 @@
     python plugins/emsco/benchmarks/bench_work.py [--subsets 40]
 
 Random subsets of 80 % of the features are fitted, on standard normal columns, by one thread. *Work* is the mean count
-of a fit (`SubsetModels.work`), *rate* its quotient with the CPU seconds, and the last two columns the CPU seconds that
-the two methods' limits stand for. The shapes are those of Spambase, Digits, Covertype, MNIST and Thyroid in the open
-comparison. The oracle: one fit of each shape is scikit-learn's, to 1e-6 in every probability.
+of a fit (`SubsetModels.work`), *rate* is work per CPU second, and the last two columns are the CPU seconds in which the
+two methods reach their limits. The shapes are those of Spambase, Digits, Covertype, MNIST and Thyroid in the open
+comparison. The oracle: one fit of each shape equals scikit-learn's, to 1e-6 in every probability.
 """
 
 from __future__ import annotations

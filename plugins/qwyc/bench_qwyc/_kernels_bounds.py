@@ -33,7 +33,7 @@ def reach(scores, bias):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def round_scores(scores, start, stop, columns, units, out):  # type: ignore[no-untyped-def]
-    """Scores of the rows start..stop in these columns, in units, rounded down."""
+    """Write to ``out`` the scores of the rows start..stop in these columns, in units, rounded down."""
     for t in range(start, stop):
         row = scores[t]
         for i in range(len(columns)):
@@ -42,7 +42,7 @@ def round_scores(scores, start, stop, columns, units, out):  # type: ignore[no-u
 
 @numba.njit(cache=True, nogil=True)
 def round_sums(columns, index, sums, units, gone, out):  # type: ignore[no-untyped-def]
-    """Partial sums in units, rounded down; `gone` for examples that have stopped.
+    """Write to ``out`` the partial sums in units, rounded down; ``gone`` for examples that have stopped.
 
     Args:
         columns: uint32: examples, ascending; one for each entry of `out`.
@@ -77,7 +77,7 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
-    """The number of the first values that are at most a limit."""
+    """The number of values among the first ``count`` that are at most ``limit``."""
     bound = np.int32(limit)
     total, start = np.int64(0), 0
     while start + BLOCK <= count:
@@ -93,7 +93,7 @@ def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _least(base, row):  # type: ignore[no-untyped-def]
-    """The least of the sums, or 2^31 − 1."""
+    """The least of the sums; 2^31 − 1 if there are none."""
     least = np.int32(2**31 - 1)
     for i in range(len(base)):
         least = min(least, np.int32(base[i] + row[i]))
@@ -102,7 +102,7 @@ def _least(base, row):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _greatest(base, row):  # type: ignore[no-untyped-def]
-    """The greatest of the sums, or −2^31."""
+    """The greatest of the sums; −2^31 if there are none."""
     greatest = np.int32(-(2**31))
     for i in range(len(base)):
         greatest = max(greatest, np.int32(base[i] + row[i]))
@@ -131,14 +131,14 @@ def _more_above(base, row, limit, other):  # type: ignore[no-untyped-def]
 def bound_exits(rows, scores, base, split, positives, negatives, budget, both, exits):  # type: ignore[no-untyped-def]
     """Upper bounds on the exits that `_kernels_optimise.scan_binary` finds.
 
-    In units, a sum is between t − 0.4 and t + 2.4, where t is the sum of two numbers rounded down and 0.4 is more than
-    the sum's own rounding takes. So of two sums the first may be the smaller one where its t is at most 2 above the
-    other's, and surely is where it is at least 3 below.
+    In units, a sum is between t − 0.4 and t + 2.4: t is the sum of two numbers rounded down, and 0.4 is more than the
+    sum's own rounding error. So one sum can be smaller than another only if its t is at most 2 above the other's, and
+    surely is smaller if its t is at least 3 below.
 
     Args:
         rows: int64 (candidates,): rows of ``scores``.
         scores: int16 (models, columns): rounded scores, of positives first.
-        base: int32 (columns,): rounded partial sums; of stopped examples beyond all others, on their class's side.
+        base: int32 (columns,): rounded partial sums; stopped examples are beyond all others, on their class's side.
         split: number of columns that are positives.
         positives, negatives: how many of each are active.
         budget, both: see `scan_binary`.

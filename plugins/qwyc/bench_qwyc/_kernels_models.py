@@ -13,7 +13,7 @@ from bench_models.trees.kernels import leaf_of
 __all__ = ["BLOCK", "features_of_models", "near_tanh", "run_model", "score_models", "squash"]
 
 BLOCK = 64
-"""Most rows of a block."""
+"""Maximum number of rows of a block."""
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -157,7 +157,7 @@ def decide_bins(  # type: ignore[no-untyped-def]
     columns = np.empty((X.shape[1], BLOCK))
     inside, total = np.empty(BLOCK), np.empty(BLOCK)
     marks = np.empty((BLOCK, seen.shape[1]), dtype=np.bool_)
-    watched = np.empty(BLOCK, dtype=np.bool_)  # by first place
+    watched = np.empty(BLOCK, dtype=np.bool_)  # by a row's first place in the block
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
         slots, ids = np.arange(BLOCK), np.arange(BLOCK)

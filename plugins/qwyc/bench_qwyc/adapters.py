@@ -205,7 +205,7 @@ def _forest(model: Any) -> _Read:
 
 
 def _lightgbm(model: Any) -> _Read:
-    """Read LightGBM; splits compare float64. The first tree includes the start from the average."""
+    """Read LightGBM; splits compare float64. An initial score (``boost_from_average``) is part of the first tree."""
     dump = model.booster_.dump_model()
     classes = int(dump["num_tree_per_iteration"])
     nodes = _Nodes(classes)

@@ -75,7 +75,7 @@ class Bounds:
 
         Args:
             candidates: all base models that are left.
-            pos, neg: the active examples, ascending; fewer from call to call.
+            pos, neg: the active examples, ascending; each call's are a subset of the previous call's.
             g_pos, g_neg: their partial sums.
             budget: number of errors still allowed.
             both: whether positives may stop early.

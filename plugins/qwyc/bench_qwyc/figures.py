@@ -46,7 +46,7 @@ class Spread:
     Attributes:
         width: width of a bar, in base models; bar i counts from ``width * i + 1`` to ``width * (i + 1)``.
         shares: float64 (bars,): share of test rows, averaged over seeds.
-        mean: mean base models run; None if the record does not have that metric.
+        mean: mean number of base models run; None if the record does not have that metric.
         seeds: number of policies averaged.
     """
 

@@ -35,11 +35,11 @@ class EnsembleMethod(Method):
             (scikit-learn), ``lightgbm``, or small networks on random feature subsets, a stand-in for lattices, trained
             jointly (``subsets-joint``) or independently (``subsets-independent``).
         n_estimators: number T of base models; for several classes a boosting round is one base model.
-        max_depth: most tests on a path of a tree; 0 for no limit.
+        max_depth: maximum number of tests on a path of a tree; 0 for no limit.
         learning_rates: learning rates of boosting; of several, the one with the least validation error is chosen.
         strongest: number of features to use, those of greatest importance; 0 uses all.
-        subset: features of a small network.
-        hidden: hidden units of a small network.
+        subset: number of features of a small network.
+        hidden: number of hidden units of a small network.
         precision: the type in which scores are added and compared.
         prices: evaluation cost of a base model in the objective of the order: ``unit`` is 1 each, as in the paper's
             experiments; ``path`` is its mean number of tests on training rows; ``features`` is the price of all
@@ -63,8 +63,8 @@ class EnsembleMethod(Method):
     takes_missing: ClassVar[bool] = True
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, missing values that the ensemble does not accept, or
-        filter-and-score with more than two classes.
+        """Say why the method cannot run, or None: missing values that the ensemble does not accept, filter-and-score
+        with more than two classes, or a reason of every method.
         """
         if data.missing and (self.ensemble not in _READ_MISSING or self.strongest):
             what = "strongest" if self.ensemble in _READ_MISSING else f"ensemble = {self.ensemble!r}"
@@ -132,7 +132,7 @@ class FittedEnsemble:
         return self.ensemble.bias[0] if self.ensemble.binary else self.ensemble.bias
 
     def order(self, ordering: Ordering) -> NDArray[np.int64]:
-        """A pre-selected order: int64 (T,). A label whose class was not in training belongs to no output."""
+        """A pre-selected order: int64 (T,). A label not in training counts as negative, or as no class if K > 2."""
         codes = self._rows("y")
         known = np.isin(codes, self.ensemble.classes)
         labels = np.where(known, np.searchsorted(self.ensemble.classes, codes), 0 if self.ensemble.binary else -1)
@@ -148,7 +148,11 @@ class FittedEnsemble:
     def stopping_policies(
         self, alphas: Sequence[float], order: NDArray[np.int64] | None, two_sided: bool
     ) -> list[StoppingPolicy]:
-        """One policy per α; values of α with the same error budget share one optimisation."""
+        """One policy per α; values of α with the same error budget share one optimisation.
+
+        Raises:
+            RequestError: filter-and-score with more than two classes.
+        """
         if not two_sided and not self.ensemble.binary:
             raise RequestError("filter-and-score rejects the negatives of two classes; use stop = 'both'")
         by_size: dict[int, Stopping] = {}

@@ -131,7 +131,7 @@ class Ensemble:
         return out
 
     def path_lengths(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Mean number of tests (features for a network) of each base model on the rows: (T,)."""
+        """Mean number of tests (for a network: its number of columns) of each base model on the rows: float64 (T,)."""
         if not self.packed.is_trees:
             return np.diff(self.packed.subsets.start)[: self.models].astype(np.float64)
         from bench_models.trees.kernels import count_tests

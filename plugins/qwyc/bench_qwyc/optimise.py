@@ -3,8 +3,8 @@
 The optimisation is exact. For a candidate, ε⁻ is the largest threshold that the error budget allows, and ε⁺ the
 smallest threshold ≥ ε⁻ that the remaining budget allows. Both are partial sums of examples, or infinite. An example
 whose sum equals a threshold does not stop, so ties are not divided. The thresholds of a position that stops no
-training example are infinite (Algorithm 1, line 4). If no training example can stop at any position, the remaining
-base models follow by ascending price, and examples that get there are evaluated in full.
+training example are infinite (Algorithm 1, line 4). Where no candidate stops a training example (or none is active any
+more), the cheapest remaining base model comes next.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Stopping", "optimise"]
 
 Array = NDArray[Any]
 WORTH_BOUNDING = 100_000
-"""Sums of a position, over all candidates, from which bounds come first; no influence on the result."""
+"""Minimum number of sums at a position, over all candidates, for computing bounds first; the result is the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,8 @@ def optimise(
         threads: number of threads that scan candidates; the result does not depend on it.
 
     Raises:
-        ValueError: scores are NaN, infinite or empty, α is outside [0, 1), ``order`` is not a permutation, or prices
-            are negative or not one per base model.
+        ValueError: scores are NaN, infinite or empty, α is outside [0, 1), ``order`` is not a permutation, prices are
+            negative or not one per base model, or filter-and-score has several classes.
     """
     scores = checked_scores(scores, bias)
     models = scores.shape[0]
@@ -152,14 +152,14 @@ class _Search:
         return exits, low, high
 
     def _ratios(self, candidates: NDArray[np.int64], exits: Array) -> NDArray[np.float64]:
-        """Price of the active examples over exits: what Algorithm 1 minimises; infinite without exits."""
+        """Price of a candidate on the active examples / its exits (Algorithm 1 minimises it); inf without exits."""
         ratio = np.full(len(candidates), np.inf)
         stops = exits > 0
         ratio[stops] = self.prices[candidates][stops] * self.state.active / exits[stops]
         return ratio
 
     def _promising(self, candidates: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-        """Thresholds of the candidates that may be the best, ties included; the others are given no exits."""
+        """Exits and thresholds of the candidates that may be the best, ties included; the others get 0 exits."""
         most = self.state.most_exits(candidates, self.pool, self.threads)
         if most is None:
             return self._thresholds(candidates)

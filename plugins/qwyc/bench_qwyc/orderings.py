@@ -1,7 +1,7 @@
 """Pre-selected orders of base models (QWYC App. B): natural, random, individual MSE, greedy MSE.
 
 The squared error compares the score with labels coded −1 and 1 (for K classes: 1 − 1/K and −1/K). For an averaged
-ensemble, the score is the mean of the base models run. For an added one, the labels are scaled by the factor with
+ensemble, the score is the mean of the base models run. For a summed one, the labels are scaled by the factor with
 which the full ensemble fits them best, because a score on the log-odds scale has no natural target. Both choices are
 ours: the paper says only "MSE". All errors are computed from the Gram matrix of the scores, so that the greedy order
 takes T² small steps instead of T² passes over the data.

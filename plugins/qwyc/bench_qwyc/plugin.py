@@ -29,7 +29,7 @@ def bench_register_metrics(register: RegisterMetric) -> None:
 
 @hookimpl(optionalhook=True)
 def bench_register_figures(register: Callable[[str, str], None]) -> None:
-    """Base models run per row (QWYC Figs. 5 and 6). Imported when a suite draws them."""
+    """Register the figure of base models run per row (QWYC Figs. 5 and 6); its module is imported when drawn."""
     register("base-models", "bench_qwyc.figures:BaseModels")
 
 

@@ -74,7 +74,7 @@ class StoppingPolicy(Policy):
         gamma: Fan's confidence γ.
         two_sided: whether positives may stop early (Fan only; in `Stopping` the thresholds determine it).
         model_prices: (T,): prices for ``evaluation_cost``; None if all base models cost the same.
-        threads: most threads that decide rows in parallel.
+        threads: maximum number of threads that decide rows in parallel.
     """
 
     ensemble: Ensemble

@@ -127,7 +127,7 @@ def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
 
 
 def refuse_missing(problem: Problem, what: str) -> None:
-    """Raise a RequestError that names a feature with missing values."""
+    """Raise a RequestError that names the first feature with missing values, if any."""
     for part in (problem.train, problem.validation):
         holes = np.flatnonzero(np.isnan(part.X).any(axis=0))
         if len(holes):

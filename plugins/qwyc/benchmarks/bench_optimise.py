@@ -7,8 +7,8 @@
 - *baseline*, on the same scores: the same algorithm with an argsort of every candidate's sums at every position.
   Twenty sorts are timed and scaled to all of them, by the number of sums (over positions: candidates × active
   examples) in the optimised run. Only sorting counts.
-- *memory*: bytes that the run has to read, over its seconds: scores three times to sum and to round them, then 2 bytes
-  for each rounded score of a candidate on an active example; beside the machine's own rate of copying 256 MB.
+- *memory*: bytes that the run has to read, per second (scores three times to sum and to round them, then 2 bytes for
+  each rounded score of a candidate on an active example), next to the machine's rate of copying 256 MB.
 - *oracle*: the NumPy reference implementation must find the same order, thresholds and exits, bit for bit, on a part
   of the rows and trees; disagreement and exits of the full run are recounted from its thresholds.
 - *--quick*: float64 only, without the reference implementation: half a minute.

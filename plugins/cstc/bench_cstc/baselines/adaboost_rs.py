@@ -29,7 +29,7 @@ _Share = Annotated[float, Interval(gt=0, le=1)]
 
 @dataclass(frozen=True)
 class AdaBoostRS(Method):
-    """AdaBoost resampled on a budget: trees are sampled by weight over feature price until it is spent.
+    """AdaBoost resampled on a budget: trees are drawn in proportion to weight / price until the budget is spent.
 
     Discrete AdaBoost learns trees h_t with weights α_t; its answer is the sign of Σ α_t h_t(x). To spend less, trees
     are drawn with replacement with probabilities p_t ∝ α_t / c_t, where c_t is the price of all features that h_t
@@ -52,7 +52,8 @@ class AdaBoostRS(Method):
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's.
         positive_weight: initial weight of positive rows, above 0; ``balanced``: their sum is half of the total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
-        include_empty_policy: whether the family contains the policy that reads nothing; always if no budget allows one.
+        include_empty_policy: whether the family contains the policy that reads nothing; always if no budget pays for
+            a draw.
 
     Source: Reyzin, Boosting on a budget: sampling for feature-efficient prediction, ICML 2011; AdaBoost: Freund,
     Schapire, A short introduction to boosting, 1999.
@@ -161,7 +162,7 @@ def prefix_within(drawn: Ints, features_of: list[Ints], price: Any, budget: floa
 
 
 def _mean_costs(problem: Problem) -> Any:
-    """A function from features to their price with that of their groups, averaged over the training rows."""
+    """A function from features to the price of these and their groups, averaged over the training rows."""
     sizes = problem.train.sizes if problem.costs.depends_on_size else None
 
     def price(features: Ints) -> float:
@@ -180,7 +181,7 @@ class VotePolicy(Policy):
         voters: all trees.
         chosen: int64: the trees that vote.
         weight: float64 (chosen,), summing to 1.
-        features: bool (features,): the features that they read.
+        features: bool (features,): the features that these trees read.
         price: sum of the e_t.
         answer: converts scores to decisions; None before calibration.
     """
@@ -202,7 +203,7 @@ class VotePolicy(Policy):
         return out
 
     def decide(self, rows: Rows) -> Decisions:
-        """Decide every row by the votes."""
+        """Decide every row by the votes; raises ValueError before calibration."""
         if self.answer is None:
             raise ValueError("this policy has not been calibrated")
         n = len(rows)

@@ -78,12 +78,15 @@ class Additive:
 
 
 def boost_outputs(problem: Problem, targets: Sequence[Target], how: Boosting) -> tuple[Additive, ...]:
-    """One boosting per target, with `bench_models.columns.boost`: the columns of ``cstc`` with ``boosted``."""
+    """One boosting per target, by `bench_models.columns.boost`, as ``cstc`` has with ``features = "boosted"``."""
     return tuple(Additive.of(boost(problem, target.y, how, target.weights), problem.n_features) for target in targets)
 
 
 def kept_prefixes(wanted: str | tuple[int, ...], rounds: int) -> list[int]:
-    """The numbers of rounds that become policies: ``all`` from 1 on, ``geometric`` (1, 2, 4, …, all), or as given."""
+    """The numbers of rounds that become policies.
+
+    ``all``: 1 to ``rounds``; ``geometric``: 1, 2, 4, … and ``rounds``; or the given numbers, at most ``rounds``.
+    """
     if wanted == "all":
         return list(range(1, rounds + 1))
     if wanted == "geometric":

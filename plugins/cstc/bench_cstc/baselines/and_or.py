@@ -76,7 +76,7 @@ class AndOrCascade(Method):
             raise ValueError(f"limits must ascend: {list(self.limits)}")
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or missing values with linear features."""
+        """Say why the method cannot run, or None: missing values with linear features, or a reason of every method."""
         if data.missing and self.features == "linear":
             return "features = 'linear' takes no missing values; encode = 'impute' fills them"
         return super().inapplicable(data)
@@ -85,7 +85,7 @@ class AndOrCascade(Method):
         """One policy per λ; the best on validation comes first.
 
         Raises:
-            ValueError: ``linear`` features have missing values (the message names them), or grades are no numbers.
+            ValueError: ``linear`` features have missing values (the message names them), or grades are not numbers.
         """
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import Boosting, price_of_evaluation

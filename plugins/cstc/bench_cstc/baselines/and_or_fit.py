@@ -72,7 +72,7 @@ class TrainingContext:
 
 
 def price_limits(prices: Floats, limits: Sequence[float], stages: int) -> Floats:
-    """Highest price that each stage may use, ascending.
+    """Highest price that each stage may use, ascending: float64 (stages,).
 
     Args:
         prices: float64 (features,).

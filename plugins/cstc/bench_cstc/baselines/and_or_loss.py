@@ -9,7 +9,8 @@ score is trained. The minimum is smoothed, so that all stages have a gradient::
 
     F(w, b) = (1/n) Σ_i ω_i h(y_i m_i) + Σ_k Σ_t v_t |w_kt|,   w_kt = 0 where stage k may not use column t.
 
-Minimised by proximal gradient with momentum; a step that would raise F is repeated without momentum, so F never rises.
+F is minimised by proximal gradient with momentum. A step that would raise F is repeated without momentum, so F never
+rises.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Fit:
         weights: float64 (stages, columns).
         bias: float64 (stages,).
         values: F after each step, never rising.
-        converged: whether the last step changed F by less than the tolerance.
+        converged: whether the last step without momentum lowered F by at most the tolerance, or not at all.
     """
 
     weights: Floats
@@ -113,7 +114,7 @@ class AndOr:
         Args:
             weights, bias: float64 (stages, columns), (stages,).
             max_iter: maximum number of steps.
-            tol: ends when a step without momentum changes F by less than this share.
+            tol: the descent ends when a step without momentum lowers F by at most this share of F's start value.
         """
         curvature = 1.0
         at, at_bias = weights, bias

@@ -40,7 +40,7 @@ class Cascade:
 
     @classmethod
     def of(cls, base: TrainingContext, fit: Fit, n_features: int) -> Cascade:
-        """From weights on standardised columns."""
+        """Build the cascade from weights on standardised columns."""
         weights = fit.weights / base.scale
         bias = np.array([b - w @ base.shift for w, b in zip(weights, fit.bias, strict=True)])
         paid = np.logical_or.accumulate(weights != 0, axis=0)
@@ -55,6 +55,9 @@ class Cascade:
 
         Args:
             phi: float64 (rows, columns).
+
+        Returns:
+            float64 (rows,) and int64 (rows,).
         """
         score = np.full(len(phi), np.inf)
         stage = np.full(len(phi), len(self.bias) - 1, dtype=np.int64)

@@ -30,8 +30,8 @@ class EarlyExit(Method):
 
     The trees are those of ``stagewise``. There are m sentinels between them. At the i-th sentinel, a document leaves if
     its score so far is at least ``s · (m − i)/(m − 1)`` below the k-th best of its query (CSTC §6.2: m = 300, k = 5).
-    It keeps its score and pays for the trees that it has passed. The family has one policy for every s and kept number
-    of iterations; the sentinels do not depend on that number.
+    It keeps its score and pays for the trees that it has passed. The family has one policy for every s and every kept
+    number of iterations; the sentinels do not depend on that number.
 
     In the paper the k-th best is that of the document's query (``against = "query"``), which needs rows with query ids
     (``Rows.query``). If rows are decided one by one, ``against = "training"`` takes the median, over the training
@@ -68,7 +68,7 @@ class EarlyExit(Method):
     include_empty_policy: bool = False
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Reason not to run: those of every method, or ``against = "query"`` for rows without queries."""
+        """Say why the method cannot run, or None: rows without queries (``query``), or a reason of every method."""
         if self.against == "query" and not data.queries:
             return 'against = "query" needs rows that belong to queries; "training" decides every row on its own'
         return super().inapplicable(data)
@@ -151,7 +151,7 @@ class Rule:
     against: str
 
     def leave(self, partial: Floats, query: NDArray[Any] | None) -> Ints:
-        """Number of the sentinel at which each row leaves, from 0.
+        """Number of the sentinel at which each row leaves, from 0: int64 (rows,).
 
         Raises:
             ValueError: the rule needs queries, and the rows have no query ids.

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 def merge_equal(Z: Floats, y: Floats, omega: Floats) -> tuple[Floats, Floats, Floats]:
     """Merge equal rows with equal labels into one row with their total weight; mean losses do not change.
 
-    The skewed set of CSTC §6.3 has every irrelevant row ten times.
+    The skewed data set of CSTC §6.3 has every irrelevant row ten times.
 
     Returns:
         Rows, labels and weights.

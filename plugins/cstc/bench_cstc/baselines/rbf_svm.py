@@ -28,7 +28,7 @@ class RbfSvm(Method):
     "We trained an SVM with an RBF kernel. To select hyperparameters C and γ we used 100 rounds of Bayesian optimization
     on a validation set (we found C = 753.1768, γ = 0.0198)" (CSTC §6.7). Here: every C × γ of a grid, then ``rounds``
     rounds of Bayesian optimisation over ln C and ln γ within the grid's range (a Gaussian process on the validation
-    error, expected improvement); The SVM of least error, trained on the training part, is kept (in a tie, the
+    error, expected improvement). The SVM with the least error, trained on the training part, is kept (in a tie, the
     earliest). Two classes have one scikit-learn SVC; more classes have one each against the rest, with the same C and
     γ. Probabilities come from Platt's sigmoid, fitted on validation.
 
@@ -152,7 +152,7 @@ class MachinePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Decide in one stage with all features."""
+        """Decide in one stage with all features; raises ValueError for a missing value."""
         n = len(rows)
         Z = self.scaling(rows.X)
         if np.isnan(Z).any():
@@ -162,5 +162,5 @@ class MachinePolicy(Policy):
         return self.answer(scores, acquired, np.ones(n, dtype=np.int64), np.full(n, float(len(self.machines))))
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Everything."""
+        """All unknown features."""
         return ~known

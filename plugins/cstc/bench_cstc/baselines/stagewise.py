@@ -24,11 +24,11 @@ __all__ = ["PrefixPolicy", "Stagewise"]
 class Stagewise(Method):
     """Stage-wise regression: gradient boosting of limited-depth CART trees, one policy per number of trees.
 
-    The loss is squared (Friedman 2001), on values, grades, ±1 for two classes and for each of more classes against the
-    rest; probabilities come from Platt's sigmoid fitted on validation, normalised over classes. Training ignores
-    prices: "the curve is simply a function of boosting iterations" (CSTC §6.2). The trees are the columns of ``cstc``
-    with ``features = "boosted"`` and the same parameters. A row acquires every feature that the policy's trees split
-    on, as in CSTC's F of Eq. 20, and pays e_t for each tree.
+    The loss is squared (Friedman 2001). The targets are values, grades, or ±1 for two classes; with more classes, each
+    is fitted against the rest. Probabilities come from Platt's sigmoid fitted on validation, normalised over classes.
+    Training ignores prices: "the curve is simply a function of boosting iterations" (CSTC §6.2). The trees are the
+    columns of ``cstc`` with ``features = "boosted"`` and the same parameters. A row acquires every feature that the
+    policy's trees split on, as F in CSTC's Eq. 20, and pays e_t for each tree.
 
     Attributes:
         n_estimators: boosting iterations, at least 1; LightGBM stops earlier if no node can be split.

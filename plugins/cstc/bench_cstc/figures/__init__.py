@@ -35,7 +35,7 @@ class Tree(FigureKind):
 
 
 class DepthByPrice(FigureKind):
-    """For each price, the share of its features that such trees read down to each depth."""
+    """For each price, the share of its features that the trees of the selected policies read down to each depth."""
 
     title = "Features read, by depth and price"
     entry = TreeEntry

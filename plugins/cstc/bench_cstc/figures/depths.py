@@ -13,7 +13,7 @@ __all__ = ["depth_figure"]
 
 
 def depth_figure(panels: Sequence[tuple[str, DepthByPrice]], title: str) -> bytes:
-    """Draw a line per price, the share of its features that the classifiers down to a depth read; a panel per method.
+    """Draw, in a panel per method, a line per price: the share of its features that classifiers down to a depth read.
 
     Args:
         panels: pairs of a method and the reading of its trees.

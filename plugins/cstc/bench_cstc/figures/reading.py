@@ -197,7 +197,7 @@ class DepthByPrice:
 
     Attributes:
         labels: names of the prices (or cost classes), cheapest first.
-        counts: number of features of each; the rounded mean over seeds, if a cost scheme varies.
+        counts: number of features of each; the rounded mean over seeds, if prices vary with the seed.
         shares: float64 (prices, depths): share of a price's features that classifiers of the levels down to a depth
             read, in any class's tree; the mean over seeds. A shallower tree keeps its last share at greater depths.
         seeds: number of policies in the mean.

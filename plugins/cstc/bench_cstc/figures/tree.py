@@ -17,7 +17,7 @@ _WIDE = 5.2
 """Sizes in inches: a tree's box, the gap between levels, the distance of boxes, a box's height; a chain's box."""
 
 _MOST = 10
-"""Maximum number of trees of a policy that are drawn, those of the first classes."""
+"""Maximum number of a policy's trees that are drawn: those of the first classes."""
 
 
 def places_of(tree: Tree) -> list[tuple[float, float]]:

@@ -133,7 +133,7 @@ def covertype(seed: int = 0) -> tuple[str, list[tuple[np.ndarray, np.ndarray]]]:
         y = table.iloc[rows, -1].astype("category").cat.codes.to_numpy(np.int64)
         X, name = table.iloc[rows, :-1].astype(float).to_numpy(), "covertype"
     else:
-        name = "made up"
+        name = "synthetic"
         X, y = make_classification(
             sum(sizes), 54, n_informative=14, n_classes=7, n_clusters_per_class=4, random_state=seed
         )

@@ -198,8 +198,7 @@ def criterion_of_dataset(name: str, parameters: Mapping[str, Any], **options: An
         options: ``strength``, ``levels`` of `label_overlap`.
 
     Raises:
-        bench_core.contract.errors.BenchError: the data set is unknown or not available.
-        ValueError: as for `label_overlap`.
+        BenchError: the data set is unknown or not available.
     """
     from bench_core import DataContext, RequestError, build, did_you_mean, fit_encoder
     from bench_core.suites import load_registry

@@ -20,10 +20,10 @@ from bench_cstc.descent import Descent
 from bench_cstc.family import TreeSettings, fit_trees
 from bench_cstc.objective import Objective, State
 from bench_cstc.shape import Shape
-from bench_cstc.structure import initialise, prune, walk
+from bench_cstc.structure import criterion_of, initialise, prune, walk
 from bench_cstc.tuning import fine_tuned
 from bench_models.penalty import Penalty
-from bench_models.targets import Target, criterion_of
+from bench_models.targets import Target
 from bench_synthetic.ranking_regions import RankingRegions
 
 from bench_core import DataContext, Decisions, Outcome, Part, Problem, ndcg_at

@@ -41,7 +41,9 @@ THRESHOLD = 0.75
 
 
 class Table:
-    """A finished table of bit masks: row m is subset m."""
+    """A finished table of bit masks: row m is subset m. No classifier is fitted, so there is no work."""
+
+    work = most_work = 0
 
     def __init__(self, confident: NDArray[np.bool_], right: NDArray[np.bool_]) -> None:
         padded = -(-confident.shape[1] // 64) * 64 - confident.shape[1]

@@ -52,8 +52,7 @@ class AdaBoostRS(Method):
         evaluation: e_t, the price of evaluating one tree, ≥ 0; ``scheme`` takes the cost scheme's.
         positive_weight: initial weight of positive rows, above 0; ``balanced``: their sum is half of the total.
         relevant_from: in a ranking, the lowest grade that counts as positive.
-        include_empty_policy: whether the family contains the policy that reads nothing; always if no budget pays for
-            a draw.
+        include_empty_policy: whether the family has the empty policy; always if no budget pays for a draw.
 
     Source: Reyzin, Boosting on a budget: sampling for feature-efficient prediction, ICML 2011; AdaBoost: Freund,
     Schapire, A short introduction to boosting, 1999.

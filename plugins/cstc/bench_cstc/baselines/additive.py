@@ -83,10 +83,7 @@ def boost_outputs(problem: Problem, targets: Sequence[Target], how: Boosting) ->
 
 
 def kept_prefixes(wanted: str | tuple[int, ...], rounds: int) -> list[int]:
-    """The numbers of rounds that become policies.
-
-    ``all``: 1 to ``rounds``; ``geometric``: 1, 2, 4, … and ``rounds``; or the given numbers, at most ``rounds``.
-    """
+    """Numbers of rounds that become policies: ``all``, ``geometric`` (1, 2, 4, … and the last), or as given."""
     if wanted == "all":
         return list(range(1, rounds + 1))
     if wanted == "geometric":

@@ -9,8 +9,7 @@ score is trained. The minimum is smoothed, so that all stages have a gradient::
 
     F(w, b) = (1/n) Σ_i ω_i h(y_i m_i) + Σ_k Σ_t v_t |w_kt|,   w_kt = 0 where stage k may not use column t.
 
-F is minimised by proximal gradient with momentum. A step that would raise F is repeated without momentum, so F never
-rises.
+F is minimised by proximal gradient with momentum. A step that would raise F is repeated without momentum.
 """
 
 from __future__ import annotations

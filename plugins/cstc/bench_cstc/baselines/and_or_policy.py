@@ -51,13 +51,10 @@ class Cascade:
         return cls(base.columns, weights, bias, paid, features)
 
     def __call__(self, phi: Floats) -> tuple[Floats, NDArray[np.int64]]:
-        """Smallest score over the stages that each row reaches, and the stage at which it leaves, from 0.
+        """Smallest score over the stages that each row reaches, and the stage at which it leaves, from 0: (rows,) each.
 
         Args:
             phi: float64 (rows, columns).
-
-        Returns:
-            float64 (rows,) and int64 (rows,).
         """
         score = np.full(len(phi), np.inf)
         stage = np.full(len(phi), len(self.bias) - 1, dtype=np.int64)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 from bench_policies.goals import Goal
 
-from bench_recommend.race import Candidate, behind, is_default
+from bench_recommend.race import Candidate, behind, is_default, prefers_default
 
 __all__ = ["equals", "preferred", "ranked"]
 
@@ -51,7 +51,7 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
     alike = [order[0], *equals(order[0], order)]
     if goal == Goal(measure=goal.measure, class_shares=goal.class_shares):
         return min(alike, key=lambda candidate: float(np.mean([judged.cost for judged in candidate.chosen])))
-    if goal.quality is None and goal.error_costs is None:
+    if prefers_default(goal):
         return next((candidate for candidate in alike if is_default(candidate)), order[0])
     return order[0]
 

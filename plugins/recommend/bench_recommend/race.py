@@ -26,7 +26,7 @@ from bench_recommend.nested import DECISION_SHARE, divided
 
 Result = TypeVar("Result")
 
-__all__ = ["BUDGET_SHARES", "Candidate", "behind", "each", "is_default", "judged_on", "race"]
+__all__ = ["BUDGET_SHARES", "Candidate", "behind", "each", "is_default", "judged_on", "prefers_default", "race"]
 
 BUDGET_SHARES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Budgets of the trade-off curve, as shares of what all features cost."""
@@ -87,6 +87,11 @@ def is_default(candidate: Candidate) -> bool:
     return candidate.use == "affordable-subset" and "model" not in candidate.parameters
 
 
+def prefers_default(goal: Goal) -> bool:
+    """Return whether the default is recommended unless another method is better: for the best quality at a price."""
+    return goal.quality is None and goal.error_costs is None and (goal.budget is not None or goal.cap is not None)
+
+
 def each(
     run: Callable[[tuple[int, Candidate]], Result], items: list[tuple[int, Candidate]], jobs: int
 ) -> Iterable[tuple[Candidate, Result]]:
@@ -104,6 +109,7 @@ def each(
 def race(
     portfolio: list[Candidate],
     bench: Bench,
+    sample: Bench,
     goal: Goal,
     splits: int,
     end: float,
@@ -112,9 +118,14 @@ def race(
 ) -> int:
     """Run the methods split by split, and stop those that cannot win after each split.
 
+    If there is no time for a split of all rows, the results are those on the sample. So they are if the default takes
+    too long on the first split and another method would have to be better to replace it: that one of the other methods
+    is fast enough does not make it better.
+
     Args:
         portfolio: the methods, most promising first, which are updated with their results.
         bench: the data and protocol.
+        sample: a sample of the rows, from `bench_recommend.sampling.time_on_sample`.
         goal: the goal.
         splits: the largest number of splits.
         end: time on the monotonic clock at which a running method is stopped.
@@ -134,6 +145,8 @@ def race(
             if tried is None or tried.late:
                 if not candidate.chosen:
                     candidate.stop("left out", "a fit takes longer than the time left")
+                    if is_default(candidate) and prefers_default(goal):
+                        break
                 continue
             _take(candidate, tried, bench, goal, full)
             progress(f"split {seed}: {candidate.name}: {_result_text(candidate, goal, bench.dataset)}")
@@ -145,6 +158,9 @@ def race(
             break
     if splits_done == 0:  # there was no time for a split of all rows
         for candidate in portfolio:
+            if is_default(candidate) and candidate.sampled is None and time.monotonic() < end:
+                tried = sample.run_all(candidate.use, candidate.method, 0, until=end)
+                candidate.sampled = None if tried.late or tried.error else tried
             if candidate.sampled is not None and candidate.status in ("tried", "left out"):
                 candidate.stop("tried", "on a sample of the rows only")
                 _take(candidate, candidate.sampled, bench, goal, full)

@@ -148,8 +148,8 @@ def recommend(
             cache = DataContext.from_environment().cache
             isolated = [stack.enter_context(IsolatedTrials(registry, cache, isolation, goal.cap)) for _ in range(jobs)]
             bench = replace(bench, isolated=isolated)
-        time_on_sample(portfolio, bench, goal, start, seconds, progress)
-        splits_done = race(portfolio, bench, goal, splits, start + seconds, full, progress)
+        sample = time_on_sample(portfolio, bench, goal, start, seconds, progress)
+        splits_done = race(portfolio, bench, sample, goal, splits, start + seconds, full, progress)
     found = _recommendation(portfolio, bench, goal, full, splits_done, time.monotonic() - start)
     return replace(found, notes=column_notes(table))
 

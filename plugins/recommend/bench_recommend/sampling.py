@@ -27,8 +27,10 @@ _TIME_ON_SAMPLE = 0.35
 
 def time_on_sample(
     portfolio: list[Candidate], bench: Bench, goal: Goal, start: float, seconds: float, progress: Callable[[str], None]
-) -> None:
+) -> Bench:
     """Fit every method on a sample of rows; stop failing, slow and poor methods, and sort the others, best first.
+
+    The default method is not fitted here; see `bench_recommend.race.race`.
 
     Args:
         portfolio: the methods, most promising first; their status and seconds are updated, and the list is sorted.
@@ -37,6 +39,9 @@ def time_on_sample(
         start: start of the recommendation, in seconds of the monotonic clock.
         seconds: the total time, of which a third may be used here.
         progress: called with a line after every fit.
+
+    Returns:
+        The sample and the protocol.
     """
     sample = replace(bench, dataset=_sample_of(bench.dataset, _SAMPLE), _prepared={})
     rows = sample.dataset.n_rows
@@ -72,6 +77,7 @@ def time_on_sample(
     running = [candidate for candidate in portfolio if candidate.status == "tried"]
     for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
         candidate.stop("dropped", "in the worse half on the sample")
+    return sample
 
 
 def _sample_of(dataset: Dataset, count: int) -> Dataset:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import Goal
+from bench_policies.trials import Tried
 from bench_recommend import recommend
 from bench_recommend.page import fit_command, front_table, methods_table
+from bench_recommend.race import Candidate, is_default
+from bench_recommend.race import _fit as run_candidate
 from support.patients import CHEAP_PRICES as PRICES
 from support.patients import make_cheap_table
 
@@ -18,6 +22,10 @@ from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, Reque
 from bench_core.suites import load_registry
 
 QUICK = ("single-stage", "cost-ordered")
+
+
+def late_default(at: tuple[int, Candidate], **options: Any) -> Tried | None:
+    return None if is_default(at[1]) else run_candidate(at, **options)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +74,20 @@ def test_where_time_is_too_short_for_a_split_the_sample_decides(
     assert found.best == "cost-ordered"
     assert "sample of the rows" in found.text
     assert found.splits == 0
+
+
+def test_a_default_that_takes_too_long_on_all_rows_is_compared_on_the_sample(
+    cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a slow machine or a large table gets whatever method was fast enough, such as the majority class."""
+    monkeypatch.setattr("bench_recommend.race._fit", late_default)
+    asked = {"target": "y", "methods": ("majority", "affordable-subset"), "splits": 2, "isolation": "none"}
+    found = recommend(cheap_is_enough, PRICES, goal=Goal(budget=5), **asked)  # type: ignore[arg-type]
+    assert found.best == "affordable-subset"
+    assert "sample of the rows" in found.text
+    assert (found.splits, set(found.table.status)) == (0, {"tried"})
+    other = recommend(cheap_is_enough, PRICES, goal=Goal(quality=0.4), **asked)  # type: ignore[arg-type]
+    assert (other.best, other.splits) == ("majority", 2)
 
 
 class Guessing(Policy):

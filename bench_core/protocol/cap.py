@@ -200,7 +200,7 @@ def cut_at_caps(policies: Sequence[Policy], caps: Sequence[int], problem: Proble
 
 
 def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np.int64]]) -> Outcome:
-    """Return the outcome with the labels at each cap: of rows over it the cut ones, of others the policy's own.
+    """Add the label of every row at each cap: the cut answer if the row costs more than the cap, else its own answer.
 
     A cap is left out if rows are over it and the policy was not cut.
     """

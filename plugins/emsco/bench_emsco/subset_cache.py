@@ -129,7 +129,7 @@ class SubsetCache:
         return self._right[self._used]
 
     def use(self, number: int) -> None:
-        """Make ``confident`` and ``right`` refer to the threshold of this number; IndexError if there is none."""
+        """Select the threshold of ``confident`` and ``right`` by its number; raises IndexError if there is none."""
         self._used = range(len(self.thresholds))[number]
 
     def indices(self, masks: ArrayLike) -> NDArray[np.int64]:

@@ -104,7 +104,7 @@ class Budgeted(Method):
         return Family(policies, history=history, diagnostics=diagnostics)
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """The reason not to run: one that holds for every method, or too many units; None if there is none."""
+        """Say why the method cannot be used on a data set, such as too many units; None if it can."""
         units, most = data.n_units if self.units == "groups" else data.n_features, self._most_units_in_time()
         if units > most:
             return f"it searches the sets of at most {most} units; there are {units}{self._remedy(units)}"

@@ -64,7 +64,7 @@ class Index(ABC):
 
     @abstractmethod
     def lookup(self, size: float, budget: float) -> int:
-        """Position in ``candidates`` of the most accurate one with C(S, size) ≤ budget; −1 if there is none.
+        """Return the position of the most accurate candidate with C(S, size) ≤ budget; −1 if all cost more.
 
         Ties in accuracy go to the cheapest. A cost is within the budget if it is at most budget × `AFFORDABLE`.
 

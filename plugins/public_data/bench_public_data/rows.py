@@ -11,7 +11,7 @@ from bench_core import DataError
 
 __all__ = ["given_split", "row_range"]
 
-_RANGE = re.compile(r"(?:(?P<first>first):(?P<count>\d+)|(?P<start>\d*):(?P<stop>\d*))")
+_RANGE = re.compile(r"(?:first:(?P<count>\d+)|(?P<start>\d*):(?P<stop>\d*))")
 
 
 def row_range(text: str, what: str) -> slice:
@@ -28,7 +28,7 @@ def row_range(text: str, what: str) -> slice:
     if match is None:
         raise ValueError(f"{what} = {text!r} is not a range of rows such as '16281:', ':16281' or 'first:60000'")
     start = int(match["start"]) if match["start"] else 0
-    end = match["count"] if match["first"] else match["stop"]
+    end = match["count"] or match["stop"]
     stop = int(end) if end else None
     if stop is not None and stop <= start:
         raise ValueError(f"{what} = {text!r} is an empty range")

@@ -101,10 +101,10 @@ def _raise_first_error(path: Path, data: bytes, first_index: int) -> None:
 
 def line_of_feature(path: Path, feature: int) -> int:
     """Return the number of the first line, from 1, that names a feature; 0 if no line does."""
-    wanted = b"%d" % feature
+    wanted = (b"%d" % feature).lstrip(b"0")  # leading zeros do not matter, so feature 0 is the empty text
     for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
         words = raw.split(b"#", 1)[0].split()[1:]
-        if any(word.partition(b":")[0].lstrip(b"0") == wanted.lstrip(b"0") for word in words):
+        if any(word.partition(b":")[0].lstrip(b"0") == wanted for word in words):
             return number
     return 0
 

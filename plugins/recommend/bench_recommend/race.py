@@ -118,9 +118,9 @@ def race(
 ) -> int:
     """Run the methods split by split, and stop those that cannot win after each split.
 
-    If there is no time for a split of all rows, the results are those on the sample. So they are if the default takes
-    too long on the first split and another method would have to be better to replace it: that one of the other methods
-    is fast enough does not make it better.
+    If no method finishes the first split, the methods are compared on the sample. If the goal prefers the default and
+    the default does not finish the first split, they are compared on the sample, too: another method may replace the
+    default only because it is better, not because it is faster.
 
     Args:
         portfolio: the methods, most promising first, which are updated with their results.

@@ -79,7 +79,7 @@ def test_where_time_is_too_short_for_a_split_the_sample_decides(
 def test_a_default_that_takes_too_long_on_all_rows_is_compared_on_the_sample(
     cheap_is_enough: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Otherwise a slow machine or a large table gets whatever method was fast enough, such as the majority class."""
+    """A method that is only faster, such as the majority class, does not replace it on a slow machine."""
     monkeypatch.setattr("bench_recommend.race._fit", late_default)
     asked = {"target": "y", "methods": ("majority", "affordable-subset"), "splits": 2, "isolation": "none"}
     found = recommend(cheap_is_enough, PRICES, goal=Goal(budget=5), **asked)  # type: ignore[arg-type]

@@ -111,7 +111,7 @@ def _merge(source: Store, store: Store) -> MergeReport:
         else:
             report.same += 1
     report.damage += [*source.damage, *store.damage]
-    report.old = len(source.unreadable | store.unreadable) - len(source.damage) - len(store.damage)
+    report.old = len(source.outdated | store.outdated)
     return report
 
 

@@ -131,7 +131,7 @@ def verify(
         progress: called after every trial.
 
     Raises:
-        RequestError: ``sample`` is invalid, nothing is published, or the suite has none of the published trials.
+        RequestError: ``sample`` is invalid, no record is published, or no published trial is one of the suite.
     """
     whole = published(session).whole
     if whole is None:

@@ -29,7 +29,7 @@ def on_env(env: Any, config: Any, files: Any) -> Any:
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
-    """Shorten a page without changing what it shows; called by MkDocs."""
+    """Return the HTML of a page in fewer characters, with the same appearance. MkDocs calls this for every page."""
     for style, short in _ALIGNED.items():
         output = output.replace(style, short)
     return _WHITE.sub(lambda found: found["kept"] or "\n", output)

@@ -75,7 +75,7 @@ def check_store(store: Store) -> StoreCheck:
         else:
             result.sound[store.kind_of(body)] += 1
     result.damage += store.damage
-    result.outdated = len(store.unreadable) - len(store.damage)
+    result.outdated = len(store.outdated)
     for other in store.others:
         try:
             with open_file(store.path / other) as opened:

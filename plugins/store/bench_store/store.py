@@ -159,6 +159,11 @@ class Store(Layout):
         """Names of the damaged or outdated documents found so far."""
         return self._damaged.keys() | self._outdated
 
+    @property
+    def outdated(self) -> set[str]:
+        """Names of the documents of an earlier format found so far that are not damaged."""
+        return self._outdated - self._damaged.keys()
+
     def set_aside(self) -> set[str]:
         """Move the files of unreadable documents to ``damaged``; return their names. Raises `error` if that fails."""
         names = self.unreadable

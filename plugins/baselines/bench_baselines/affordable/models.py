@@ -130,10 +130,10 @@ class Models:
             rows: bool (evaluation rows,).
         """
         answer, y = answer[rows], self.y[rows]
-        if answer.ndim == 2:
-            y = np.arange(answer.shape[1]) == np.asarray(y, dtype=np.int64)[:, None]
-        squares = (answer - y) ** 2
-        return np.asarray(squares.sum(axis=1) if answer.ndim == 2 else squares)
+        if answer.ndim == 1:
+            return np.asarray((answer - y) ** 2)
+        true = np.arange(answer.shape[1]) == np.asarray(y, dtype=np.int64)[:, None]
+        return np.asarray(((answer - true) ** 2).sum(axis=1))
 
     def loss_of(self, features: Subset, kind: str) -> float:
         """Return the mean loss of a set's models on the searched rows."""

@@ -45,6 +45,7 @@ def records(folder: Path, way: str, table: str, **options: Any) -> list[dict[str
     return [record_of(here.store, planned.name) for planned in plan.planned]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["process", "none"])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_swap_that_is_undone_gains_nothing(tmp_path: Path, table: str, isolation: str) -> None:

@@ -103,6 +103,7 @@ def test_a_bad_file_alone_is_one_line_and_exit_code_1(bench: Bench, name: str) -
     assert line.isprintable()
 
 
+@pytest.mark.slow
 def test_if_no_data_set_can_be_used_the_reason_of_each_is_reported(bench: Bench) -> None:
     names = [name for name in SAID if name != "two-rows.csv"]
     suite = bench.suite("".join(written(bench.folder, name) for name in names) + '[[methods]]\nuse = "slopes"\n')

@@ -41,6 +41,7 @@ def doctor(store: Path, repair: bool) -> None:
     raise SystemExit(1 if damage and not repair else 0)
 
 
+@pytest.mark.slow
 def test_bench_doctor_checks_the_store(store: Path) -> None:
     record = of_done(store)[0]
     record.write_text("{}")

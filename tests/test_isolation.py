@@ -271,6 +271,7 @@ def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
     assert plugin_processes() == []
 
 
+@pytest.mark.slow
 def test_a_policy_that_cannot_be_pickled_is_refused_with_a_remedy(tmp_path: Path) -> None:
     plugin = (
         "from dataclasses import dataclass\nfrom tiny_plugin import FirstFeature\n"
@@ -288,6 +289,7 @@ def test_a_policy_that_cannot_be_pickled_is_refused_with_a_remedy(tmp_path: Path
     assert "no lambda" in record["error"]["message"]
 
 
+@pytest.mark.slow
 def test_a_plugin_that_exists_in_this_process_only_is_refused_by_name(tmp_path: Path) -> None:
     class Here:
         BENCH_CONTRACT_VERSION = 1

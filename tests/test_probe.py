@@ -285,6 +285,7 @@ def test_descriptions_are_kept_until_the_source_changes_or_the_file_is_damaged(t
     assert asked() == ({"cost": 2.5}, True)
 
 
+@pytest.mark.slow
 def test_a_plugin_is_described_anew_when_a_distribution_that_it_requires_changes(tmp_path: Path, site: Path) -> None:
     source = OFFERS.replace("{name}", "sharing").replace("cost: float = 1.0", "cost: float = shared_default.COST")
     install(site, "sharing_plugin", f"{HEAD}import shared_default\n{source}", "sharing")
@@ -304,6 +305,7 @@ def library(site: Path, module: str, source: str) -> None:
     (info / "top_level.txt").write_text(f"{module}\n")
 
 
+@pytest.mark.slow
 def test_a_killed_process_of_a_plugin_is_replaced(tmp_path: Path) -> None:
     before, registry = servers(), described_registry(cache=tmp_path)
     for number, kill in enumerate(("sandbox", "sandbox-server", "")):
@@ -334,6 +336,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 def test_an_invalid_description_is_refused_and_the_plugin_named(tmp_path: Path, site: Path) -> None:
     for number, lie in enumerate(BAD.values()):
         patch = f"probing.Probing.describe = lambda self, *given: ({{**honest(self, *given)[0], **{lie}}}, {{}})\n"

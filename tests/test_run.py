@@ -167,6 +167,7 @@ def test_failures_are_named_and_other_trials_are_run(bench: Bench) -> None:
     assert "no reason \\| at \\`all\\`" in page
 
 
+@pytest.mark.slow
 def test_failed_trials_are_kept_until_they_are_to_be_retried(bench: Bench) -> None:
     suite = bench.suite(FAILING)
     bench("run", suite, expect=1)

@@ -171,6 +171,7 @@ def test_no_process_that_a_trial_started_survives_it(
     assert _left(numbers) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the worker learns of its parent's end on Linux only")
 def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + '[[methods]]\nuse = "slopes"\nparameters = { seconds = 600.0 }\n')

@@ -550,6 +550,7 @@ def test_toml_that_is_written_is_read_back_unchanged():
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_pytest_shows_one_case_per_check_and_task(tmp_path):
     (tmp_path / "test_cheat.py").write_text(
         textwrap.dedent(

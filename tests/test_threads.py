@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bench_core.contract.dataset import Dataset
@@ -42,6 +43,7 @@ class Counted(DataSource):
         return Dataset("counted", "binary", counted, ("threads",), np.array([0, 1]), ("a", "b"))
 
 
+@pytest.mark.slow
 def test_the_command_line_has_one_blas_thread_whatever_the_environment_says() -> None:
     environment = {**os.environ, **dict.fromkeys(BLAS_VARIABLES, "2")}
     done = subprocess.run([sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True)

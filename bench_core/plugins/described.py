@@ -202,6 +202,7 @@ class DescribedRegistry(Registry):
             except ProbeError as error:
                 answers = [error] * len(here)
             yield from zip(here, [plugin] * len(here), answers, strict=True)
+        self._probe.save()
 
     def close(self) -> None:
         self._probe.close()

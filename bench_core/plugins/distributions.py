@@ -26,7 +26,7 @@ class Distributions:
     """The installed distributions, by name. Their metadata is read once and cached."""
 
     def __init__(self) -> None:
-        self.state, self._requirements = cache(_state), cache(_requirements)
+        self.state, self._requirements, self._installed = cache(_state), cache(_requirements), cache(_installed)
 
     def required(self, names: Iterable[str], *, extras: bool = False, without: Iterable[str] = ()) -> set[str]:
         """Installed distributions with all their direct and indirect requirements, by normalised names.
@@ -39,7 +39,7 @@ class Distributions:
         seen, left, found = set(without), [_normal(name) for name in names], set()
         while left:
             name = left.pop()
-            if name not in seen and _installed(name) is not None:
+            if name not in seen and self._installed(name) is not None:
                 found.add(name)
                 left += [other for other, marker in self._requirements(name) if extras or "extra" not in marker]
             seen.add(name)

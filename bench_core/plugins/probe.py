@@ -63,10 +63,12 @@ class Probe:
         self._server: Server | None = None
         self._processes: dict[str, Process] = {}
         self._answers: dict[str, dict[str, Any]] = {}
+        self._unsaved: dict[str, Plugin] = {}
         self._distributions = Distributions()
 
     def close(self) -> None:
-        """End the processes. The next question starts them again."""
+        """Save new answers and end the processes. The next question starts them again."""
+        self.save()
         self._processes.clear()
         if self._server is not None:
             self._server.close()
@@ -88,12 +90,15 @@ class Probe:
             raise ProbeError(f"its description is invalid: {error}") from None
         if "describe" not in known:
             self._keep(plugin, {"describe": json.loads(text)})
+            self.save()
         return description
 
     def ask(
         self, plugin: Plugin, what: str, questions: Sequence[Question], facts: DataFacts | None = None
     ) -> list[Any]:
         """Ask a plugin about its methods. Cached answers are used; only new questions go to its process.
+
+        `save` writes the new answers to the cache.
 
         Args:
             plugin: the plugin.
@@ -183,13 +188,19 @@ class Probe:
         return self._answers[plugin.name]
 
     def _keep(self, plugin: Plugin, new: Mapping[str, Any]) -> None:
-        """Cache answers of a plugin; also on disk, if its code can be found and the file can be written."""
+        """Keep answers of a plugin; `save` writes them, if its code can be found."""
         known = self._known(plugin)
         known |= new
         if plugin.source:
-            latest = dict(list(known.items())[-_MOST_KEPT:])
+            self._unsaved[plugin.name] = plugin
+
+    def save(self) -> None:
+        """Write new answers to the cache, one file per plugin, where a file can be written."""
+        for plugin in self._unsaved.values():
+            latest = dict(list(self._answers[plugin.name].items())[-_MOST_KEPT:])
             with suppress(ValueError):
                 write_cache(self._path(plugin), seal({"kept": latest, "state": self._state(plugin)}))
+        self._unsaved.clear()
 
     def _path(self, plugin: Plugin) -> Path:
         return self._folder / f"{_key(sys.prefix, plugin.name, plugin.module)[:24]}.json"

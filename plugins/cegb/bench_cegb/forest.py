@@ -118,7 +118,7 @@ class Forest:
         kind = np.where(self.missing == MISSING["Zero"], zero, kind)
         flat = FlatTrees(
             self.roots, self.column, self.threshold, self.left, kind.astype(np.int8), self.value[:, None],
-            feature_of_column, ZERO,
+            np.require(feature_of_column, requirements="W"), ZERO,
         )  # fmt: skip
         return AdditiveTrees(flat, self.outputs, n_features)
 

@@ -176,6 +176,7 @@ def test_below_a_curves_first_policy_the_full_model_is_needed() -> None:
     assert matched(0.1, "steps", full=[0.0, 0.3], policies=equal) == 0.3
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 30)), min_size=1, max_size=7), st.floats(0.02, 1))
 def test_matched_and_within_agree_if_validation_equals_test(points: list[tuple[int, int]], most: float) -> None:
     policies = [(x / 30, y / 30, x / 30, y / 30) for x, y in points]

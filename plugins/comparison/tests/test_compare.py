@@ -175,6 +175,7 @@ def test_a_suite_limits_the_trials_and_names_them(tmp_path: Path) -> None:
     assert (changed, found) == ([], [])  # its method has other parameters than the records
 
 
+@pytest.mark.slow
 def test_the_command_imports_no_methods_plugin(tmp_path: Path) -> None:
     for name in ("a", "b"):
         store_of(tmp_path / name, [record("A", seed) for seed in range(2)])

@@ -236,10 +236,10 @@ def grow_compiled(
             grower.codes,
             grower.values,
             grower.starts,
-            grower.y,
+            np.require(grower.y, requirements="W"),  # numba compiles once more for read-only arrays
             grower.n_classes,
             grower.sums,
-            grower.feature_of_column,
+            np.require(grower.feature_of_column, requirements="W"),
             np.asarray(rows, dtype=np.int64),
             _KINDS[criterion.name],
             _forbid(criterion.divisors(prices.first), allowed),

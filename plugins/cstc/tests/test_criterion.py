@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -152,15 +150,14 @@ def test_the_command_prints_the_matrix(capsys: pytest.CaptureFixture[str]) -> No
     assert lines[-1].startswith("away from the diagonal")
 
 
-def test_the_command_reports_errors() -> None:
+def test_the_command_reports_errors(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, said in (
         (["nothing"], "there is no data set 'nothing'"),
         (["quadrants", "rowz=3"], "no parameter 'rowz'"),
         (["quadrants", "rows"], "is not KEY=VALUE"),
         (["breast-cancer"], "no two pairs"),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "bench_cstc.criterion", *arguments], capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 2
-        assert said in done.stderr
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 2
+        assert said in capsys.readouterr().err

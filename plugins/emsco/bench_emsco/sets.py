@@ -63,7 +63,7 @@ def members(sets: Sets, features: NDArray[np.int64]) -> NDArray[np.bool_]:
     words = sets[:, None]
     if sets.ndim > 1:
         words, bits = sets[:, features // 64], bits % np.uint64(64)
-    return ((words >> bits) & np.uint64(1)).astype(np.bool_)
+    return ((words >> bits) & np.uint64(1)).astype(np.bool_, order="C")
 
 
 def unique_sets(sets: Sets) -> tuple[Sets, NDArray[np.int64]]:

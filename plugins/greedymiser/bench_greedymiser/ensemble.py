@@ -91,7 +91,7 @@ class Growing:
             left=left,
             missing=np.where(missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8),
             value=flat([value for _, value in self.trees], np.float64)[:, None],
-            unit_of_column=self.feature_of_column,
+            unit_of_column=np.require(self.feature_of_column, requirements="W"),
         )
         trees = AdditiveTrees(flat_trees, len(self.start), used.shape[1])
         return Ensemble(self.start, trees, used)

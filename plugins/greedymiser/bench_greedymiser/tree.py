@@ -106,9 +106,9 @@ def grow_compiled(
         packed.missing,
         packed.counts,
         summable(residual),
-        feature_of_column,
+        np.require(feature_of_column, requirements="W"),  # numba compiles once more for read-only arrays
         penalties.feature,
-        penalties.group_of,
+        np.require(penalties.group_of, requirements="W"),
         penalties.group,
         spent.used,
         spent.opened,

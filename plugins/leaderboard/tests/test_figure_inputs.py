@@ -73,6 +73,7 @@ def test_a_figure_or_hash_that_was_edited_is_found(place: Place) -> None:
     assert wrong(place) == []
 
 
+@pytest.mark.slow
 def test_a_check_does_not_import_matplotlib(bench: Bench) -> None:
     made = bench.suite(SMALL)
     bench("run", made)

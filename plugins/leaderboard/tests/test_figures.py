@@ -135,6 +135,7 @@ def test_the_bytes_do_not_depend_on_the_style_of_the_process(drawn: dict[str, by
         assert mpl.rcParams["font.size"] == 20
 
 
+@pytest.mark.slow
 def test_drawing_leaves_no_figure_behind() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t; t.all_figures();"

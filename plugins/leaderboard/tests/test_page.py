@@ -281,6 +281,7 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
     assert "0.123 (0.123)" in render_timings(Analysed(suite, records))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_records_does_not_show(random: object) -> None:
@@ -331,6 +332,7 @@ def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers()
     assert {(row["metric"], row["mean"], row["done"]) for row in idle} == {("", "", "0")}
 
 
+@pytest.mark.slow
 def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -344,6 +346,7 @@ def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(b
     bench("leaderboard", more, "--check", "--store", "none-at-all")
 
 
+@pytest.mark.slow
 def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -396,6 +399,7 @@ def test_several_suites_are_checked_at_once(bench: Bench) -> None:
     bench("leaderboard", *suites, "--check")
 
 
+@pytest.mark.slow
 def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)

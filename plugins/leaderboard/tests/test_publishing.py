@@ -235,6 +235,7 @@ def test_an_edited_description_of_another_suite_is_refused_and_does_not_reach_th
     assert (out / "results.csv").read_bytes() == results
 
 
+@pytest.mark.slow
 def test_a_damaged_record_leaves_no_hole_and_the_next_run_repairs_it(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)
@@ -338,6 +339,7 @@ def test_two_runs_of_parts_into_one_folder_do_not_undo_each_other(place: Place) 
     assert len(names(place)) == 8
 
 
+@pytest.mark.slow
 def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place) -> None:
     shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
     suite = bench.suite(SUITE)

@@ -294,6 +294,7 @@ class InformationPolicy(StepPolicy):
         first = dense(self.view.inputs(values, known), entry, bias, False)
         columns = len(self.view.mean)  # flags of missing values are never imputed
         gain = information(
-            first, imputed[:, :, :columns], known, of_value, entry, middle, middle_bias, last, last_bias
+            first, np.ascontiguousarray(imputed[:, :, :columns]), known, of_value,
+            entry, middle, middle_bias, last, last_bias,
         )  # fmt: skip
         return best_unit(gain / self.view.units.ratio_prices(known), allowed)

@@ -136,7 +136,7 @@ class _Nodes:
             left=joined["left"].astype(np.int32),
             missing=np.where(joined["missing_left"], NAN_LEFT, NAN_RIGHT).astype(np.int8),
             value=np.ascontiguousarray(joined["value"], dtype=dtype),
-            unit_of_column=feature_of_column,
+            unit_of_column=np.require(feature_of_column, requirements="W"),
             single=self.single,
         )
 

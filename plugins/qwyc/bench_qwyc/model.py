@@ -60,8 +60,8 @@ class Packed(NamedTuple):
 def blank_trees(dtype: Any, feature_of_column: NDArray[np.int64]) -> FlatTrees:
     """An empty set of trees on these columns."""
     wide, narrow = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    value = np.zeros((0, 1), dtype)
-    return FlatTrees(wide, narrow, np.zeros(0), narrow, np.zeros(0, np.int8), value, feature_of_column)
+    value, units = np.zeros((0, 1), dtype), np.require(feature_of_column, requirements="W")
+    return FlatTrees(wide, narrow, np.zeros(0), narrow, np.zeros(0, np.int8), value, units)
 
 
 def blank_subsets() -> Subsets:

@@ -276,11 +276,11 @@ class _Margins(_State):
     active: int = 0
 
     def __post_init__(self) -> None:
-        full = np.array(np.broadcast_to(self.bias, self.scores.shape[1:]))
+        full = np.array(np.broadcast_to(self.bias, self.scores.shape[1:]), order="C")
         for scores in self.scores:
             full += scores
         self.labels = full.argmax(axis=1)
-        self.sums = np.array(np.broadcast_to(self.bias, full.shape))
+        self.sums = np.array(np.broadcast_to(self.bias, full.shape), order="C")
         self.index = np.arange(len(full), dtype=np.uint32)
         self.active = len(full)
 

@@ -198,6 +198,7 @@ def test_what_may_not_be_submitted_is_refused_in_a_line_and_nothing_written(
     assert not (bench.folder / "submissions").exists()
 
 
+@pytest.mark.slow
 def test_a_request_that_lacks_a_plugin_or_its_origin_is_refused(bench: Bench) -> None:
     for arguments, said in (
         (("s.toml",), "--plugin NAME"),

@@ -52,6 +52,7 @@ def test_a_notebook_of_the_book_is_a_page_with_its_outputs_and_pictures(tmp_path
     assert book(tmp_path) == [{"Look": "docs/look.md"}]
 
 
+@pytest.mark.slow
 def test_each_data_set_of_a_large_suite_has_a_page_with_its_tables(site: Path) -> None:
     home = html(site, "suites/open/index.html")
     pages = json.loads((ROOT / "leaderboard/open/suite.json").read_text())["pages"]
@@ -302,6 +303,7 @@ class Injected(HTMLParser):
             self.found.append(f"<script>{data}")
 
 
+@pytest.mark.slow
 def test_hostile_names_inject_no_element_or_attribute_into_pages_and_figures(bench: Bench) -> None:
     rows = [f"{n % 7},{n * n % 5},{'<script>alert(8)</script>' if n % 2 else 'b|c`'}" for n in range(60)]
     head = '<script>alert(7)</script>,"a|b` onload=alert(9)",y'

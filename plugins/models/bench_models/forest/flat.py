@@ -102,7 +102,7 @@ class FlatForest:
             left=left[order],
             missing=np.where(self.missing_left, NAN_LEFT, NAN_RIGHT).astype(np.int8)[order],
             value=self.distribution[order],
-            unit_of_column=self.feature_of_column,
+            unit_of_column=np.require(self.feature_of_column, requirements="W"),
             single=True,
         )
         return trees, order.astype(np.int32)

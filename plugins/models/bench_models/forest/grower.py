@@ -88,7 +88,7 @@ def grow(
         raise ValueError("the columns hold infinite values or values too large for float32")
     worth = np.ones(len(values)) if growth.prices is None else 1.0 / growth.prices[feature_of_column]
     tried = min(growth.tried or len(values), len(values))
-    labels = np.asarray(y, dtype=np.int64)
+    labels = np.require(y, dtype=np.int64, requirements="W")  # numba compiles once more for read-only arrays
     sequences = np.random.SeedSequence([seed, 0xF0E5]).spawn(growth.trees)
 
     def grown_tree(sequence: np.random.SeedSequence) -> dict[str, NDArray[Any]]:

@@ -39,7 +39,8 @@ class FlatTrees(NamedTuple):
         left: int32 (nodes,): the left child; the right child is the next node.
         missing: int8 (nodes,): ``NAN_LEFT``, ``NAN_RIGHT``, ``ZERO_LEFT`` or ``ZERO_RIGHT``.
         value: float (nodes, width): values of a leaf.
-        unit_of_column: int64 (columns,): the unit (the feature) that is acquired when a column is tested.
+        unit_of_column: int64 (columns,): the unit (the feature) that is acquired when a column is tested. Writable, as
+            numba compiles once more for read-only arrays.
         zero: values within this distance of 0 count as 0; ``NO_ZERO``: no such rule, and no test is ``ZERO_LEFT`` or
             ``ZERO_RIGHT``.
         single: whether values are compared as float32, as in scikit-learn's trees; `checked_rows` rounds them once.

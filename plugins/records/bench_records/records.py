@@ -67,14 +67,12 @@ class Records(Once):
     definitions: dict[str, str] = field(default_factory=dict)
 
     def same_results(self, other: Records) -> bool:
-        """Whether the results are those of ``other``: the same objects in `infos`, and equal definitions and tables.
+        """Whether infos, definitions and tables equal those of ``other``.
 
         Tables are compared by value, as labels may have changed. `runs` is not compared.
         """
-        infos = self.infos.keys() == other.infos.keys() and all(
-            info is other.infos[name] for name, info in self.infos.items()
-        )
-        return infos and self.definitions == other.definitions and self.policies.equals(other.policies)
+        same = self.infos == other.infos and self.definitions == other.definitions
+        return same and self.policies.equals(other.policies)
 
     @cached_property
     def identities(self) -> dict[str, dict[str, Any]]:

@@ -88,7 +88,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return _digits(float(value))
     if isinstance(value, np.ndarray):
-        return [value.dtype.kind, *map(_plain, value.tolist())]
+        one = _digits if value.dtype.kind == "f" and value.ndim == 1 else _plain
+        return [value.dtype.kind, *map(one, value.tolist())]
     if isinstance(value, np.generic):
         return _plain(value.item())
     if isinstance(value, list | tuple):

@@ -14,10 +14,13 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from email import message_from_bytes
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from support.bench import ROOT
 from support.pages import blocks, commands
 from support.sources import Project, projects
@@ -234,3 +237,25 @@ def test_the_extra_all_brings_every_plugin():
     files = [path.read_text(encoding="utf-8") for path in ROOT.glob("plugins/*/pyproject.toml")]
     brought = {*root["optional-dependencies"]["all"], *root["dependencies"]}
     assert {tomllib.loads(text)["project"]["name"] for text in files} - brought == set()
+
+
+def test_every_tested_version_supports_the_oldest_python_that_the_core_names():
+    core = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = min(one.version for one in SpecifierSet(core["requires-python"]))
+    pins = [
+        Requirement(line)
+        for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+        if "==" in line
+    ]
+    too_new = []
+    for pin in pins:
+        try:
+            found = metadata.distribution(pin.name)
+        except metadata.PackageNotFoundError:
+            continue
+        if pin.specifier.contains(found.version) and f"{oldest}.0" not in SpecifierSet(
+            found.metadata["Requires-Python"] or ""
+        ):
+            too_new.append(f"{pin} needs Python {found.metadata['Requires-Python']}")
+    assert len(pins) > 100
+    assert too_new == []

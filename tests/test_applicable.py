@@ -205,6 +205,7 @@ def _run(registry: Registry, folder: Path, methods: list[str], kinds: list[str])
     return [f"{planned.trial.method} on {planned.trial.dataset}: {said}" for planned, said in done.failures]
 
 
+@pytest.mark.slow
 def test_applicable_trials_run(registry: Registry, tmp_path: Path) -> None:
     """Quick methods only: those without kernels to compile."""
     quick = ["single-stage", "cost-ordered", "lasso", "greedy", "naive-lookup", "polydom-simulation"]

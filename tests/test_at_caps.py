@@ -18,6 +18,7 @@ CAPS = BLOBS.replace("parameters", "caps = [1, 2]\nparameters")
 NAMES = [f"accuracy-at-cap@{cap}" for cap in (1, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["process", "none"])
 def test_rows_are_cut_at_the_caps_and_answered_from_known_features(tmp_path: Path, isolation: str) -> None:
     here = session(tmp_path, CAPS + method("asking", "cascades", early=True), registry=REGISTRY)

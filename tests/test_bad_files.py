@@ -91,7 +91,7 @@ def written(folder: Path, name: str) -> str:
     return f'[[datasets]]\nuse = "{use}"\nname = "the {name}"\nparameters = {{ path = "{name}"{target} }}\n'
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", SAID)
 def test_a_bad_file_alone_is_one_line_and_exit_code_1(bench: Bench, name: str) -> None:
     suite = bench.suite(written(bench.folder, name) + '[[methods]]\nuse = "slopes"\n')

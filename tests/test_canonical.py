@@ -20,6 +20,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_the_text_reads_back_to_the_value_and_the_value_gives_the_text(value):
     text = canonical_json(value)
@@ -27,6 +28,7 @@ def test_the_text_reads_back_to_the_value_and_the_value_gives_the_text(value):
     assert canonical_json(json.loads(text)) == text
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), st.integers(), min_size=2), st.randoms())
 def test_the_order_of_keys_does_not_matter(table, random):
     items = list(table.items())

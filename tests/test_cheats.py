@@ -105,6 +105,7 @@ def test_cheats_leave_no_files_or_processes_and_do_not_affect_other_trials(
     assert not list(Path("/dev/shm").glob("bench-cheat*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["frames", "garbage-collector", "variable", "environment", "temporary-file"])
 def test_in_one_process_a_judge_can_be_reached(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """This shows that these cheats work without isolation."""

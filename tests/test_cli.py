@@ -35,6 +35,7 @@ def test_listing_plugins_imports_no_learning_library(bench: Bench) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
     install(bench.plugins, "rotten", "raise ValueError('rotten to the core')", "rotten")
     assert "ValueError: rotten to the core" in bench("list", "plugins").stdout
@@ -59,6 +60,7 @@ def test_a_plugin_whose_name_is_a_path_is_broken_and_writes_nothing(bench: Bench
     assert outside == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../up", "a/b", "", ".", "a\nb", "é" * 300])
 def test_registered_names_must_be_valid_in_file_names(bench: Bench, name: str) -> None:
     source = (bench.plugins / "tiny_plugin.py").read_text(encoding="utf-8").replace('"slopes"', repr(name))
@@ -77,6 +79,7 @@ def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
     assert "'slopes' is claimed by plugins 'tiny' and 'usurper'" in said
 
 
+@pytest.mark.slow
 def test_plan_reports_records_that_other_code_made(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)
@@ -108,6 +111,7 @@ def test_doctor_finds_no_fault_in_a_sound_installation(bench: Bench) -> None:
     assert found["wrong"] == found["damaged"] == found["notes"] == []
 
 
+@pytest.mark.slow
 def test_a_leaderboard_is_rendered_and_checked(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)
@@ -125,6 +129,7 @@ def test_a_page_is_rendered_from_the_committed_export_alone(bench: Bench) -> Non
     bench("leaderboard", suite, "--check", "--store", "nowhere")
 
 
+@pytest.mark.slow
 def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
     said = bench("check", "tiny", expect=1).stdout
     assert "peeker" in said
@@ -152,6 +157,7 @@ def bench_register_methods(register):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("leave", "said"),
     [
@@ -186,6 +192,7 @@ def bench_register_methods(register): register('picky', Picky)
 """
 
 
+@pytest.mark.slow
 def test_a_trial_that_is_not_applicable_is_shown_and_is_not_a_failure(bench: Bench) -> None:
     install(bench.plugins, "picky", PICKY, "picky")
     suite = bench.suite(SUITE + '[[methods]]\nuse = "picky"\n')

@@ -54,6 +54,7 @@ def test_bench_doctor_checks_the_store(store: Path) -> None:
     assert not record.exists()
 
 
+@pytest.mark.slow
 def test_a_sound_store_is_reported_as_such_and_not_changed(store: Path) -> None:
     before = every_file(store)
     said = checked("--store", store, "--repair")

@@ -131,7 +131,7 @@ def environment(clean: Path) -> dict[str, str]:
     return {**kept, "PATH": os.pathsep.join([str(clean), os.defpath]), "COLUMNS": "200"}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_wheel_holds_every_file_of_its_package_and_the_metadata_of_all(built: list[Built]) -> None:
     core = PROJECTS[0].metadata["project"]
     for one in built:
@@ -156,7 +156,7 @@ def test_a_wheel_holds_every_file_of_its_package_and_the_metadata_of_all(built: 
         assert {"LICENSE", "README.md", "pyproject.toml"} <= inside
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_installed_from_wheels_every_plugin_loads_and_its_data_are_there(clean: Path, tmp_path: Path) -> None:
     def run(*command: str) -> str:
         done = subprocess.run(

@@ -26,18 +26,19 @@ MOST_NOT_RUN = 8
 _WRITTEN = {"toml", "json", "csv", "yaml", "python"}
 
 
-SLOW = {"tutorial.md", "how-to/another-machine.md", "how-to/own-prices.md", "how-to/publish.md", "how-to/dask.md",
+WEEKLY = {"tutorial.md", "how-to/another-machine.md", "how-to/own-prices.md", "how-to/publish.md", "how-to/dask.md",
         "how-to/slurm.md", "reference/figures.md",
         "reference/files.md"}  # fmt: skip
 TESTED_SEPARATELY = {"how-to/submit.md"}
 """Pages that tests/test_distributions.py runs, in a separate environment."""
 RUNNING = [
-    pytest.param(page, marks=[pytest.mark.slow] * (page in SLOW))
+    pytest.param(page, marks=pytest.mark.weekly if page in WEEKLY else ())
     for page in PAGES
     if page not in TESTED_SEPARATELY and any(block.kind not in ("", "text") for block in blocks(DOCS / page))
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNING)
 def test_the_code_of_a_page_runs(page: str, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bench.folder)

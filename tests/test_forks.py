@@ -20,6 +20,7 @@ def bench_register_datasets(register):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("--version",), ("list", "datasets"), ("list", "nothing"), ("run", "s.toml")])
 def test_a_fork_gives_the_output_and_exit_code_of_a_new_interpreter(bench: Bench, arguments: tuple[str, ...]) -> None:
     (bench.plugins / "tiny_plugin.py").write_text(PRINTS)

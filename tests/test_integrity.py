@@ -391,6 +391,7 @@ def test_a_record_keeps_its_checksum_when_others_have_more_metrics(tmp_path: Pat
     assert sums[0]["b"] != sums[1]["b"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.data())
 def test_any_cell_of_an_export_that_is_changed_is_noticed(
@@ -469,6 +470,7 @@ def test_an_invalid_export_is_refused_in_one_line(tmp_path: Path, how: str, file
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_random_bytes_in_an_export_are_refused(tmp_path: Path) -> None:
     exported(tmp_path)
     path = tmp_path / RECORDS / "good.parquet"

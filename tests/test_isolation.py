@@ -369,7 +369,7 @@ def test_killed_trials_are_run_again_and_no_process_is_left(tmp_path: Path) -> N
     assert list((tmp_path / "killed" / "running").iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_worker_that_dies_before_its_first_trial_is_replaced(tmp_path: Path) -> None:
     run(tmp_path, MANY + SLOPES, "calm", isolation="none")
     started = bench_run(tmp_path, MANY + SLOPES, "killed", "--jobs", "2", wait=False)

@@ -114,6 +114,7 @@ def test_an_unregistered_name_is_not_shown() -> None:
         about(REGISTRY, "absent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"), [("bench list emsc", "emsco"), ("bench li", "list"), ("bench new met", "metric")]
 )

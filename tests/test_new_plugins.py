@@ -57,7 +57,9 @@ def test_where_a_folder_cannot_be_written_nothing_is_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.weekly if kind != "method" else ()) for kind in KINDS]
+)
 def test_a_new_plugin_is_installed_and_passes_its_own_tests_and_the_kit(kind: str, bench: Bench) -> None:
     name = f"acme-{kind}"
     assert name in bench("new", kind, name).stdout
@@ -115,6 +117,7 @@ def test_the_kit_finds_the_faults_of_a_metric() -> None:
     assert "declaration" in wrong(lambda outcome: 0.5)
 
 
+@pytest.mark.slow
 def test_the_metrics_here_pass_the_kit() -> None:
     from bench_core.testing import check_metric
 

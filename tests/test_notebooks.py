@@ -16,7 +16,7 @@ def shown(notebook):
             if cell.cell_type == "code"]  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_what_the_book_shows(path, tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")

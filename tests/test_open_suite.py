@@ -51,7 +51,7 @@ def rows_under(heading: str) -> dict[str, list[str]]:
     return {first.split("`")[1]: [cell.strip() for cell in rest] for first, *rest in rows}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_it_compares_on_many_data_sets_with_and_without_the_reject_option(suite: Suite, data: pd.DataFrame) -> None:
     counted = data.drop_duplicates("content").groupby("task").size().to_dict()
     families = suite.section("comparison").families.values()

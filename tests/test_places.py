@@ -100,7 +100,7 @@ def test_spaces_and_letters_of_any_alphabet_may_be_in_every_path(tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("isolation", ["none", "process"])
+@pytest.mark.parametrize("isolation", [pytest.param("none", marks=pytest.mark.weekly), "process"])
 def test_two_runs_on_one_store_at_once_lose_nothing(tiny: Bench, isolation: str) -> None:
     suite = tiny.suite(SUITE.replace("noise = ", "seconds = 0.2, noise = "))
     tiny("run", suite, "--store", "calm", "--out", "calm pages")

@@ -225,6 +225,7 @@ def test_descriptions_equal_the_imported_objects(both: tuple[Registry, Registry]
         assert (described.plugins[name].folder, described.plugins[name].version) == (plugin.folder, plugin.version)
 
 
+@pytest.mark.slow
 def test_trials_have_the_names_and_parameters_that_an_import_gives(both: tuple[Registry, Registry]) -> None:
     described, imported = both
     wanted: list[tuple[str, dict[str, Any], str]] = [(name, {}, "here") for name in sorted(imported.methods)]
@@ -368,6 +369,7 @@ def test_a_method_that_is_described_wrongly_is_refused_and_its_plugin_named(
         assert str(error).startswith("here: plugin 'liar' cannot be asked about its methods: ")
 
 
+@pytest.mark.slow
 def test_a_plugin_with_methods_does_not_act_in_the_judge_by_other_hooks(tmp_path: Path, site: Path) -> None:
     """This includes a second entry point of its distribution."""
     hook = "\n@hookimpl\ndef bench_run_finished(run):\n    return 'I was here'\n"
@@ -399,6 +401,7 @@ def bench_register_commands(group):
 """
 
 
+@pytest.mark.slow
 def test_a_command_is_imported_when_it_is_called_and_imports_can_be_listed(bench: Bench) -> None:
     site = bench.plugins
     install(site, "greeting", COMMANDS, "greet")

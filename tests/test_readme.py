@@ -80,6 +80,7 @@ def test_the_readme_gives_two_commands_that_install_what_they_need() -> None:
         assert "\n" not in command
 
 
+@pytest.mark.slow
 def test_the_readmes_first_run_writes_only_ignored_files(bench: Bench) -> None:
     words = shlex.split(block("run command").rpartition("&&")[2])
     assert words[:2] == ["bench", "run"]

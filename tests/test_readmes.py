@@ -69,6 +69,7 @@ def test_the_suites_of_a_readme_load(page: Path, registry: Registry) -> None:
             assert list(suite.trials(seeds=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_the_code_of_a_readme_runs(page: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bench.folder)

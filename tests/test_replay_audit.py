@@ -36,6 +36,7 @@ FAULTS = {
 SUITE = BLOBS + method("asking", "honest") + "".join(method("asking", name, fault=name) for name in FAULTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", ["process", "none"])
 def test_a_policy_that_requests_other_features_than_it_uses_fails_its_trial_by_name(
     tmp_path: Path, isolation: str

@@ -47,6 +47,7 @@ def test_a_suite_becomes_a_page_with_a_row_per_method(bench: Bench) -> None:
         assert row.split("|")[2].strip(" *") == "100.0 ± 0"
 
 
+@pytest.mark.slow
 def test_a_second_run_computes_nothing_and_plan_says_so(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -152,6 +153,7 @@ parameters = { how = "nan" }
 """
 
 
+@pytest.mark.slow
 def test_failures_are_named_and_other_trials_are_run(bench: Bench) -> None:
     suite = bench.suite(FAILING)
     said = bench("run", suite, expect=1)
@@ -185,6 +187,7 @@ def test_strict_stops_at_the_first_failure(bench: Bench) -> None:
     assert len(contents(bench.folder / ".bench-store")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "limit", "message"),
     [("memory", ["--memory", "2G"], "MemoryError"), ("exit", ["--jobs", "2"], "its process died (exit code 7)")],
@@ -236,6 +239,7 @@ def test_a_suite_may_set_the_time_limit_and_the_command_another(bench: Bench) ->
     assert "the time limit of 2 s" in bench("run", suite, "--timeout", "2", "--retry-over-limit").stderr
 
 
+@pytest.mark.slow
 def test_a_method_that_only_exits_at_a_threshold_is_selected_like_those_without_one(bench: Bench) -> None:
     suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\nexit_threshold = 0.9\n')
     bench("run", suite)
@@ -243,6 +247,7 @@ def test_a_method_that_only_exits_at_a_threshold_is_selected_like_those_without_
     assert "error" in [cell.strip() for cell in row.split("|")]
 
 
+@pytest.mark.slow
 def test_missing_data_is_reported_with_its_remedy_and_other_trials_are_run(bench: Bench) -> None:
     names = ["gone", "one-class", "broken", "blobs"]
     suite = bench.suite("".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n')
@@ -270,6 +275,7 @@ def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> N
     assert bench.page(out="page-fresh") == page
 
 
+@pytest.mark.slow
 def test_metrics_on_request_are_computed_only_where_a_suite_names_them(bench: Bench) -> None:
     import pandas as pd
 
@@ -285,6 +291,7 @@ def test_metrics_on_request_are_computed_only_where_a_suite_names_them(bench: Be
     assert not {"test.auc", "test.brier", "test.log-loss"} & plain
 
 
+@pytest.mark.slow
 def test_a_filter_runs_a_part_and_the_page_counts_the_rest(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     said = bench("run", suite, "--only", "dataset=A", "--seeds", "2")

@@ -242,6 +242,7 @@ def test_a_wrong_suite_is_refused_with_file_key_and_remedy(text: str, said: list
     assert len(str(caught.value)) < 700
 
 
+@pytest.mark.slow
 def test_a_wrong_request_exits_with_2_and_runs_nothing(bench: Bench) -> None:
     suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slops"\n')
     said = bench("run", suite, expect=2)
@@ -270,6 +271,7 @@ def test_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(text: str, benc
     assert not (bench.folder / "leaderboard").exists()
 
 
+@pytest.mark.slow
 def test_prices_that_do_not_fit_are_an_error_of_the_data_set(bench: Bench) -> None:
     """A misspelt feature is found while planning, before anything runs; other data sets are run."""
     prices = "prices = { a = 1, b = 1, c = 1, d = 1, ee = 1 }"
@@ -375,6 +377,7 @@ UNUSUAL: list[Any] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_changed_suite_is_accepted_or_refused_in_one_line(data: st.DataObject) -> None:

@@ -42,6 +42,7 @@ def failures(bench: Bench) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @BOTH
 def test_any_exception_of_a_method_is_a_failure_of_its_trial(rogue: Bench, more: tuple[str, ...]) -> None:
     hows = {
@@ -78,6 +79,7 @@ def test_an_interrupt_in_a_method_is_a_failure_of_its_trial_unless_raised_in_the
         assert len(contents(rogue.folder / ".bench-store")) == 2
 
 
+@pytest.mark.slow
 def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None:
     suite = rogue.suite(
         'metrics = ["cost"]\n[[datasets]]\nuse = "exits-on-loading"\n'
@@ -107,6 +109,7 @@ def test_a_worker_that_exits_or_dies_is_a_failed_trial_in_bounded_time(rogue: Be
     assert "an earlier run" not in rogue("run", suite, expect=1).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["os._exit", "segfault"])
 def test_the_next_run_names_the_trial_that_a_serial_run_died_in(rogue: Bench, how: str) -> None:
     first = rogue.suite(BLOBS + method(how) + SLOPES)
@@ -118,6 +121,7 @@ def test_the_next_run_names_the_trial_that_a_serial_run_died_in(rogue: Bench, ho
     assert "an earlier run" not in rogue("run", "s.toml").stderr
 
 
+@pytest.mark.slow
 def test_a_trial_that_crashed_a_run_is_tried_again(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + method("once", rogue.folder / "was here") + SLOPES)
     rogue("run", suite)
@@ -126,6 +130,7 @@ def test_a_trial_that_crashed_a_run_is_tried_again(rogue: Bench) -> None:
     assert "2 trial(s) computed" in said.stdout
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_method_may_change_the_working_directory(rogue: Bench, more: tuple[str, ...]) -> None:
     suite = rogue.suite(BLOBS + method("removed directory") + method("chdir") + SLOPES)
@@ -135,6 +140,7 @@ def test_a_method_may_change_the_working_directory(rogue: Bench, more: tuple[str
     assert "3 done" in rogue("plan", suite).stdout
 
 
+@pytest.mark.slow
 def test_text_that_utf8_cannot_encode_is_escaped(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + method("surrogates kept") + SLOPES)
     assert "2 trial(s) computed" in rogue("run", suite).stdout

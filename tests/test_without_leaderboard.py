@@ -123,6 +123,7 @@ budgets = [0.5, 1.0]
 """
 
 
+@pytest.mark.slow
 def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(plain: Bench) -> None:
     done = plain("run", plain.suite(SUITE + CLAIM))
     for key in ("claims", "comparison"):
@@ -137,6 +138,7 @@ def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(pl
     assert "not installed" in plain("export", plain.suite(SUITE), "--budgets", expect=2).stderr
 
 
+@pytest.mark.slow
 def test_pages_have_claims_and_a_comparison_where_those_are_installed(bench: Bench) -> None:
     bench("run", bench.suite(SUITE + CLAIM))
     assert "something is answered" in bench.page()

@@ -22,8 +22,8 @@ SHARED = "BUDGETBENCH_SHARED"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the markers, as ``--strict-markers`` requires."""
-    config.addinivalue_line("markers", "slow: deep checks that take more than a few seconds")
-    config.addinivalue_line("markers", "weekly: checks of variants, and random examples, for a weekly run")
+    config.addinivalue_line("markers", "slow: deep checks that take more than about 1.5 seconds")
+    config.addinivalue_line("markers", "weekly: variants, random examples, and tests of more than about ten seconds")
 
 
 def _shared() -> Path | None:

@@ -95,6 +95,7 @@ def test_trees_send_on_the_rows_that_the_cheap_feature_cannot_answer():
     assert problem.costs.bill(decisions.acquired).mean() < 0.6 * 21
 
 
+@pytest.mark.slow
 def test_a_higher_gamma_reads_fewer_features_and_a_higher_share_sends_more_rows():
     problem = make_problem("multiclass")
     for method in (AdaptLin, AdaptGBRT):

@@ -114,7 +114,7 @@ def test_the_least_stable_learner_is_covered_a_little_less() -> None:
     assert uncorrected < 0.6
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("name", ["budgetprune_paper", "open"])
 def test_suites_state_the_sizes_of_the_tables_that_they_sample(
     name: str, budgetbench_shared: Path, tmp_path: Path

@@ -151,6 +151,7 @@ POLICY = st.tuples(*[st.integers(0, 8).map(lambda n: n / 8)] * 4)
 FAMILIES = st.lists(st.lists(POLICY, min_size=1, max_size=8), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(FAMILIES)
 @settings(max_examples=60, deadline=None)
 def test_every_budget_buys_the_best_policy_on_validation(seeds: list[list[Policy]]) -> None:

@@ -116,6 +116,7 @@ def test_between_two_prunings_the_loss_is_at_most_their_own(made, relaxation, se
     assert (core <= found.opened).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(SEEDS, KINDS, st.sampled_from([1e-7, 1e-2]))
 @example(905, "flow", 1e-7)  # a pruning as good as the forest at λ = 0, found at the λ of another tie

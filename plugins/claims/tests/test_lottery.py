@@ -73,6 +73,7 @@ POINTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(POINTS, st.floats(0, 1))
 def test_no_lottery_over_two_policies_is_better_on_validation(points: list[tuple[int, int]], budget: float) -> None:
     # With test equal to validation the hull's value is the best that any mixture can have within the budget.

@@ -103,6 +103,7 @@ def test_no_published_claim_is_forced_without_declaring_it(name: str) -> None:
     assert [one.claim.text for one in undeclared(stress_claims(suite, records))] == []
 
 
+@pytest.mark.slow
 def test_the_command_lists_forced_claims_and_fails(bench: Bench) -> None:
     forced = '[[claims]]\ntext = "It costs little."\nsource = "p. 1"\nstanding = "same data"\nkind = "value"\n'
     forced += 'method = "slopes"\nmetric = "cost"\nrelation = "<"\nvalue = 1e6\n'

@@ -141,6 +141,7 @@ parameters = { noise = 0.5 }
 """
 
 
+@pytest.mark.slow
 def test_a_store_and_a_committed_export_compare_as_equal(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)

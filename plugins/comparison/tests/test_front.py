@@ -162,6 +162,7 @@ def test_methods_without_a_policy_or_over_budget_are_shown_and_not_ranked() -> N
     assert "*no policy* (6 of 6)" in line(page, "| slow")
 
 
+@pytest.mark.slow
 def test_a_run_that_has_begun_is_reported_from_what_there_is() -> None:
     of = suite()
     some = {d: QUICK_WINS if i < 5 else {"quick": QUICK_WINS["quick"]} for i, d in enumerate(SIX)}

@@ -111,6 +111,7 @@ def test_ranks_of_a_table_with_holes_are_refused() -> None:
         statistics.average_ranks(np.array([[1.0, np.nan], [1.0, 2.0]]), "max")
 
 
+@pytest.mark.slow
 # Few and short examples: with ties, scipy enumerates all 2ⁿ signs at every call.
 @settings(max_examples=25)
 @example([n + 0.25 for n in range(-20, 30)])

@@ -9,11 +9,14 @@ BOOSTED = {"features": "boosted", "n_estimators": 8, "max_depth": 2, "evaluation
 
 test_contract = method_contract(
     CSTC(levels=3, **LINEAR),
-    CSTC(levels=3, structure="greedy", **BOOSTED),
     CSCC(stages=3, positive_weight=1.0, **LINEAR),
-    CSCC(stages=3, structure="full", **BOOSTED),
     Cronus(stages=3, **LINEAR),
-    Cronus(stages=2, structure="greedy", **BOOSTED),
     SingleCostSensitive(**LINEAR),
+)
+test_contract_with_boosted_trees = method_contract(
+    CSTC(levels=3, structure="greedy", **BOOSTED),
+    CSCC(stages=3, structure="full", **BOOSTED),
+    Cronus(stages=2, structure="greedy", **BOOSTED),
     SingleCostSensitive(**BOOSTED),
+    slow=True,
 )

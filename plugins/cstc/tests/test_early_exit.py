@@ -40,6 +40,7 @@ documents = st.integers(0, 25).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(data=documents, k=st.integers(1, 5), s=st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 9.0]))
 def test_documents_leave_as_in_a_plain_implementation_of_the_rule(data, k, s):

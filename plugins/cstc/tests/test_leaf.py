@@ -29,6 +29,7 @@ def random_leaf(seed, rho=0.05, price=0.2, intercept=True):
     return Leaf(o.X, o.y, omega, rho, v, const, o.penalty, scale_of(o.X, o.y), intercept)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05, 0.5]), st.sampled_from([0.0, 0.2, 1.0]), st.booleans())
 def test_the_leaf_is_the_minimiser(seed, rho, price, intercept):
@@ -126,7 +127,7 @@ def test_the_leaf_kernels_equal_their_reference_implementations():
         )
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(["cstc", "cscc", "cronus"]), st.sampled_from(["soft", "hard"]))
 def test_fine_tuning_never_raises_the_training_loss_and_adds_no_column(seed, variant, rows):

@@ -68,6 +68,7 @@ def test_a_row_pays_for_the_features_of_its_own_path(make):
     assert [(node["name"], set(node["features"]) - {0}) for node in nodes] == [(1, set()), (2, {1}), (3, {2})]
 
 
+@pytest.mark.slow
 def test_boosted_trees_bill_features_and_evaluations_of_the_trees_on_the_path():
     case = make_case("regression")
     method = CSTC(levels=2, features="boosted", n_estimators=10, max_depth=2, evaluation=0.25, lambdas=(0.01, 0.5))

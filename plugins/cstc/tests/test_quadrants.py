@@ -54,6 +54,7 @@ def noise_floor(problem, test):
     return np.concatenate(errors).mean()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("noise", [0.0, 0.5])
 def test_the_tree_pays_twelve_and_is_as_good_as_the_noise_allows(noise, seed):

@@ -126,7 +126,7 @@ def test_pages_are_the_same_through_every_executor_with_and_without_isolation(be
         assert other == first
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_trial_that_crashes_or_exceeds_a_limit_does_not_affect_others(bench: Bench, two_workers: Any) -> None:
     suite = bench.suite(
         ONE + rogue("os._exit") + rogue("segfault") + rogue("killed") + slow(600)

@@ -65,6 +65,7 @@ def test_unique_rows_come_in_order_of_first_occurrence(rows: list[list[int]]) ->
     assert counts.tolist() == [rows.count(rows[i]) for i in first]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 200), st.sampled_from([np.int8, np.int16]))
 def test_the_kernels_for_unique_rows_and_masks_agree_with_numpy(seed: int, n: int, dtype: type) -> None:

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 BACKENDS: list[Any] = ["compiled", "numpy"]
+EACH_BACKEND = pytest.mark.parametrize("backend", [pytest.param("compiled", marks=pytest.mark.slow), "numpy"])
 QUICK = EvolutionParams(population=40, max_iter=12, mutation_rate=0.3, patience=None)
 
 
@@ -116,6 +117,7 @@ def assert_same(one: EvolutionResult, other: EvolutionResult) -> None:
             assert getattr(a, "dtype", None) == getattr(b, "dtype", None)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([1, 30, 64, 70]), st.floats(0.0, 2.0))
 def test_evaluation_follows_the_definitions_row_by_row(seed: int, rows: int, confidence: float) -> None:
@@ -207,7 +209,7 @@ def test_a_long_run_finds_every_point_of_a_small_problems_front() -> None:
     assert result.history.front_points[-1] == len(front) > 3
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@EACH_BACKEND
 def test_the_result_is_the_non_dominated_set_fittest_first(backend: Any) -> None:
     table, prices = problem(6, 50, 4)
     result = evolve(6, 4, 50, table, prices, QUICK, 3, backend=backend)
@@ -224,6 +226,7 @@ def test_the_result_is_the_non_dominated_set_fittest_first(backend: Any) -> None
         assert np.array_equal(mine, reference)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", [False, True])
 @pytest.mark.parametrize("mutation", ["beta-binomial", "uniform"])
 @pytest.mark.parametrize(
@@ -261,6 +264,7 @@ def test_a_seed_gives_one_run_and_another_seed_another() -> None:
     assert one.unique != other.unique
 
 
+@pytest.mark.slow
 def test_a_short_run_does_not_compile_and_equals_a_compiled_one() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_evolution as t;"
@@ -326,7 +330,7 @@ def test_the_elite_is_a_share_of_the_unique_rounded_up_or_the_non_dominated_if_m
     assert any(unique % 4 and elite > best for unique, best, elite in counts)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@EACH_BACKEND
 def test_a_chromosome_that_occurs_three_times_is_three_times_on_the_wheel(backend: Any) -> None:
     table, prices = problem(4, 40, 6)
     run = evolution._backend(backend, 4, 3, 40, table, prices)
@@ -340,6 +344,7 @@ def test_a_chromosome_that_occurs_three_times_is_three_times_on_the_wheel(backen
         assert wheel[key] == times * fitness[key] > 0
 
 
+@pytest.mark.slow
 def test_free_features_and_undecided_rows_do_not_break_a_run() -> None:
     for prices in ([0] * 6, [0, 0, 0, 1, 1, 1]):
         table = RandomTable(6, 20, 3, 2.0)
@@ -384,7 +389,7 @@ def test_a_bad_parameter_is_refused_by_name(name: str, value: Any) -> None:
 def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"n_features": 3, "k": 2, "n_rows": 40, "costs_of": Prices([1, 1, 1])} | change
     with pytest.raises(ValueError, match=name):
-        evolve(cache=RandomTable(3, 40, 0, 2.0), **arguments)
+        evolve(cache=RandomTable(3, 40, 0, 2.0), params=QUICK, **arguments)
 
 
 @settings(max_examples=25, deadline=None)

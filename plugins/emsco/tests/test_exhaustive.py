@@ -27,6 +27,7 @@ def rows_of(front):
     return [(*point, int(times)) for point, times in zip(front.points, front.multiplicity, strict=True)]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
@@ -42,6 +43,7 @@ def test_kernel_and_scalar_reference_agree_exactly(seed, n, rows, stages, spread
     assert front.n_chromosomes == chromosome_count(n, stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "stages"), [(6, 4), (6, 6), (7, 3)])
 def test_kernel_and_scalar_reference_agree_on_longer_chains(n, stages):
     confident, right, costs = random_table(n, n, 70)
@@ -55,6 +57,7 @@ def test_chromosome_counts_equal_the_papers():
     assert [chromosome_count(3, k) for k in (1, 2, 3, 9)] == [1, 7, 13, 13]
 
 
+@pytest.mark.slow
 def test_result_does_not_depend_on_threads():
     confident, right, costs = random_table(5, 9, 130)
     one = exact_front(confident, right, costs, 130, 4, threads=1)
@@ -63,6 +66,7 @@ def test_result_does_not_depend_on_threads():
     assert (one.chromosomes(50, threads=1) == two.chromosomes(50, threads=2)).all()
 
 
+@pytest.mark.slow
 def test_float_costs_give_the_same_front_when_they_are_exact():
     confident, right, costs = random_table(6, 6, 90)
     exact = exact_front(confident, right, costs, 90, 4)
@@ -86,6 +90,7 @@ def evaluate(chromosome, confident, right, costs, rows):
     return decided, hits, total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 3, 5])
 def test_listed_chromosomes_and_membership_are_those_of_brute_force(stages):
     n, rows = 5, 66
@@ -107,6 +112,7 @@ def test_listed_chromosomes_and_membership_are_those_of_brute_force(stages):
     assert len(front.chromosomes(3)) == min(3, front.n_optimal)
 
 
+@pytest.mark.slow
 def test_without_conclusive_rows_the_front_has_one_point():
     none = np.zeros((8, 1), dtype=np.uint64)
     front = exact_front(none, none, np.arange(8), 10, 3)
@@ -190,7 +196,7 @@ def test_membership_and_listing_refuse_impossible_arguments():
         front.chromosomes(0)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(("name", "stages", "chromosomes"), [("heart", 4, None), ("credit", 4, 254_152_083)])
 def test_real_fronts_evaluate_every_chromosome(real_split, name, stages, chromosomes):
     split = real_split(name, 0)

@@ -132,6 +132,7 @@ def test_roulette_draws_in_proportion_to_the_weights() -> None:
     assert operators.roulette(np.cumsum([0.0, 1.0, 1.0]), words_of(0.0, 0.5)).tolist() == [1, 2]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(SEEDS, st.sampled_from([0.0, 0.075, 1.0]), st.sampled_from([0.0, 0.75, 1.0]))
 def test_the_kernels_breed_the_same_children(seed: int, mutation: float, recombination: float) -> None:

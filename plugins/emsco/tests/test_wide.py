@@ -75,6 +75,7 @@ class HighBits:
         return (masks[:, None] >> np.arange(4, dtype=np.uint64) & np.uint64(1)).astype(np.int64) @ self.price
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 10**6), st.sampled_from([68, 100, 130, 200]))
 def test_wide_chromosomes_have_the_objectives_of_their_informative_features(seed: int, n: int) -> None:
@@ -102,6 +103,7 @@ def assert_same(one: EvolutionResult, other: EvolutionResult) -> None:
             assert np.array_equal(a, b), field.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(64, None), (100, None), (300, None), (300, 4)])
 def test_kernels_and_numpy_give_the_same_wide_run_bit_for_bit(n: int, k: int | None) -> None:
     rng = np.random.default_rng(n)
@@ -211,6 +213,7 @@ def better(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
     return a != b and a[0] >= b[0] and a[1] * max(b[0], 1) >= b[1] * max(a[0], 1) and a[2] <= b[2]
 
 
+@pytest.mark.slow
 def test_the_informative_ones_of_a_hundred_features_are_found() -> None:
     informative = [70, 71, 85, 99]
     wide, narrow = wide_problem(100, informative), wide_problem(4, [0, 1, 2, 3])

@@ -112,6 +112,7 @@ def test_features_with_a_nonzero_coefficient_are_acquired_and_no_others(make_pro
         assert (decisions.acquired == np.isin(np.arange(3), list(read))).all()
 
 
+@pytest.mark.slow
 def test_a_rows_decision_is_the_same_bits_in_any_batch(make_problem: MakeProblem) -> None:
     for problem in (make_problem(2), make_problem(3)):
         X = problem.validation.X

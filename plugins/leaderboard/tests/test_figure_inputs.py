@@ -52,6 +52,7 @@ def test_what_has_no_plain_form_is_drawn_every_time() -> None:
     assert inputs_of(lambda: str(value).encode()) == ""
 
 
+@pytest.mark.slow
 def test_a_figure_or_hash_that_was_edited_is_found(place: Place) -> None:
     assert wrong(place) == []
     folder = place.folder / "out" / "s"

@@ -94,6 +94,7 @@ def digest(files: dict[Path, bytes]) -> str:
     return hashlib.sha256(b"".join(data for _, data in sorted(files.items()))).hexdigest()
 
 
+@pytest.mark.slow
 def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
     assert sorted(drawn) == [
         "bars-heart.svg",
@@ -127,6 +128,7 @@ def test_the_bytes_do_not_depend_on_the_process_or_on_what_the_processor_can_do(
     assert told == [digest(all_figures())] * 2
 
 
+@pytest.mark.slow
 def test_the_bytes_do_not_depend_on_the_style_of_the_process(drawn: dict[str, bytes]) -> None:
     import matplotlib as mpl
 
@@ -148,6 +150,7 @@ def test_drawing_leaves_no_figure_behind() -> None:
     assert told.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_listing_the_figures_needs_no_matplotlib() -> None:
     code = (
         "import sys; sys.path[:0] = sys.argv[1:]; import test_figures as t;"
@@ -294,6 +297,7 @@ def test_the_hull_is_drawn_only_when_it_is_asked_for() -> None:
     assert not all(slanted)
 
 
+@pytest.mark.slow
 def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
     said, few = stepped(4)
     assert "No band for any method: fewer than 5 seeds" in said
@@ -304,6 +308,7 @@ def test_a_band_is_drawn_with_enough_seeds_and_its_absence_is_said() -> None:
     assert enough.count(b"fill-opacity") == few.count(b"fill-opacity") + 1
 
 
+@pytest.mark.slow
 def test_names_are_text_whatever_they_hold(nasty: tuple[Suite, Records, dict[Path, bytes]]) -> None:
     suite, records, files = nasty
     said = ""

@@ -144,6 +144,7 @@ def items(tokens: list[Token]) -> int:
     return [token.type for token in tokens].count("list_item_open")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [v for v in EVIL if seen(v)])
 def test_a_whole_page_of_evil_names_holds_nothing_but_its_own_structure(value: str) -> None:
     for page, harmless in zip(pages_of(value), pages_of("harmless"), strict=True):

@@ -134,6 +134,7 @@ def test_the_page_says_over_budget_and_prints_nothing_bold_there() -> None:
     assert "*over budget*" not in render_page(Analysed(suite(["D1"]), capped_records(D1=WITHIN)))
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_is_cheap_enough_says_so(bench: Bench) -> None:
     text = (
         '[protocol]\nseeds = 2\n[[datasets]]\nuse = "blobs"\n'

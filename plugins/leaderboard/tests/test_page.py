@@ -129,6 +129,7 @@ def test_without_a_threshold_accuracy_and_cost_are_the_objectives() -> None:
 ROWS = st.lists(st.lists(st.integers(0, 60).map(lambda n: n / 64), min_size=4, max_size=4), min_size=2, max_size=5)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(ROWS, st.sampled_from(["random", "given"]))
 def test_a_row_marked_near_has_an_interval_that_meets_the_best_rows(

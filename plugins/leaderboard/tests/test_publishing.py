@@ -91,6 +91,7 @@ def names(place: Place) -> set[str]:
     return set(records.infos)
 
 
+@pytest.mark.slow
 def test_changed_data_and_an_empty_store_do_not_drop_what_is_published(
     published: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_partial_run_of_a_changed_method_keeps_its_records_and_leaves_the_page
     assert published.run(SUITE).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [{"seeds": 1}, {"only": {"method": ["steep"]}}])
 def test_a_partial_run_into_a_published_folder_takes_nothing_from_it(published: Place, part: dict[str, object]) -> None:
     before = published.published()
@@ -177,6 +179,7 @@ def test_records_made_without_isolation_are_not_published(published: Place) -> N
     assert any("--isolation none" in line for line in _check(published.session(SUITE)))
 
 
+@pytest.mark.slow
 def test_records_of_an_earlier_definition_are_published_again_with_a_warning_at_the_top(published: Place) -> None:
     before = names(published)
     changed = SUITE.replace("slopes = [4.0]", "slopes = [5.0]")
@@ -302,6 +305,7 @@ def test_a_replacement_that_fails_does_not_replace(published: Place) -> None:
     assert "its trial failed when it was run again" in report.refused
 
 
+@pytest.mark.slow
 def test_records_of_unavailable_data_are_shown_while_its_definition_is_unchanged(
     published: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,6 +334,7 @@ def test_records_of_data_whose_definition_changed_are_not_shown(
     assert set(records.policies["dataset"]) == {"A"}
 
 
+@pytest.mark.slow
 def test_two_runs_of_parts_into_one_folder_do_not_undo_each_other(place: Place) -> None:
     late = place.session(SUITE, store="a")
     assert published_of(late).whole is None
@@ -351,6 +356,7 @@ def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place
     assert bench.page() != page
 
 
+@pytest.mark.slow
 def test_a_figure_that_is_no_longer_drawn_is_removed_and_nothing_else(bench: Bench, original: Place) -> None:
     shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
     folder = bench.folder / "leaderboard" / "s"
@@ -385,6 +391,7 @@ def drawn_records(chosen: dict[tuple[str, str, int], tuple[int, bool]]) -> Recor
 SUITE_OF_SETS = suite_of(SETS, METHODS, seeds=2)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(DRAWN_RECORDS, DRAWN_RECORDS, st.sets(st.sampled_from([*SETS, *METHODS])))
 def test_losses_are_the_records_that_are_neither_kept_nor_dropped(
@@ -444,6 +451,7 @@ def test_an_export_gives_every_trial_its_own_information_back(published: Place) 
     assert again.infos == records.infos
 
 
+@pytest.mark.slow
 def test_a_suite_without_usable_data_is_refused_with_the_reason(bench: Bench) -> None:
     parameters = 'parameters = { path = "gone.csv", target = "y" }'
     suite = bench.suite(
@@ -454,6 +462,7 @@ def test_a_suite_without_usable_data_is_refused_with_the_reason(bench: Bench) ->
     assert "gone.csv" in line
 
 
+@pytest.mark.slow
 def test_a_pipe_in_place_of_the_remembered_state_is_not_read(place: Place) -> None:
     place.run(SUITE)
     (remembered,) = (place.folder / "store").glob("page-*.json")

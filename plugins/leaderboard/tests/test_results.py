@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from bench_leaderboard.render.results import results_table
 from support import tiny_plugin
 from support.bench import Bench
@@ -30,6 +31,7 @@ def test_a_run_ends_with_a_row_for_every_method_and_so_does_one_that_computes_no
     assert again.table == first.table
 
 
+@pytest.mark.slow
 def test_a_large_suite_shows_its_first_rows_and_says_how_many_there_are(tmp_path: Path) -> None:
     place = Place(tmp_path)
     names = [f"m{i:02}" for i in range(63)]
@@ -50,6 +52,7 @@ def test_the_output_of_another_plugin_stands_beside_the_table(tmp_path: Path) ->
     assert report.table is not None
 
 
+@pytest.mark.slow
 def test_the_table_is_printed_before_the_line_that_names_the_page(bench: Bench) -> None:
     lines = bench("run", bench.suite(SUITE)).stdout.splitlines()
     assert lines[0].split()[:2] == ["data", "set"]

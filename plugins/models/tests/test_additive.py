@@ -68,6 +68,7 @@ def odd_rows(rng, rows, columns=5):
     return rng.choice(some, size=(rows, columns))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**31 - 1),
     most_leaves=st.sampled_from([1, 2, 6, 64, 65, 90]),

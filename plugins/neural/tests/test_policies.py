@@ -55,6 +55,7 @@ def some_policies(problem, rng):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_rows_decision_has_the_same_bits_alone_and_among_others(variant):
     problem, rng = make_problem("multiclass", variant), np.random.default_rng(0)
@@ -68,6 +69,7 @@ def test_a_rows_decision_has_the_same_bits_alone_and_among_others(variant):
         np.testing.assert_array_equal(together.probabilities[:1], alone.probabilities)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_row_can_be_answered_from_any_set_of_known_features(variant):
     problem, rng = make_problem("multiclass", variant), np.random.default_rng(5)
@@ -122,6 +124,7 @@ def test_dense_layers_compute_the_matrix_product(seed, rows, inputs, outputs, re
     np.testing.assert_allclose(found, np.maximum(expected, 0) if rectify else expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_information_of_a_unit_is_the_entropy_that_its_samples_remove():
     rng = np.random.default_rng(2)
     problem = make_problem("multiclass", "groups")

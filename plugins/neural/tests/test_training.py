@@ -72,7 +72,7 @@ def test_the_second_purchase_depends_on_the_value_of_the_first(method):
     assert decisions.acquired[~side, 1].mean() > 0.95
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
     problem = switch(300)
     for method in (GDFS(**SHORT, updates=50, stages=2), CwCF(**SHORT, updates=50), CAE(**SHORT, updates=50)):
@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
         assert not np.array_equal(first, other)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_class_weights_raise_the_share_of_rare_classes():
     rng = np.random.default_rng(0)
     y = (rng.random(900) < 0.1).astype(np.int64)

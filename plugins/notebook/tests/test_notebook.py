@@ -38,6 +38,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return run(path, store=folder / "store", out=folder / "out", isolation="none")
 
 
+@pytest.mark.slow
 def test_the_table_has_the_means_of_the_records(results: Results) -> None:
     table, records = results.table(), results.records()
     assert list(table.index) == [("Iris", "majority"), ("Iris", "stump"), ("Iris", "single-stage")]

@@ -95,6 +95,7 @@ def careful(table: pd.DataFrame) -> FittedPolicy:
     return fit_policy("eg2", table, PRICES, target="outcome", goal=Goal(error_costs=MISSED), splits=2)
 
 
+@pytest.mark.slow
 def test_tables_sessions_explanations_and_loaded_policies_all_answer_with_least_expected_cost(
     careful: FittedPolicy, table: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -122,6 +123,7 @@ def test_tables_sessions_explanations_and_loaded_policies_all_answer_with_least_
     assert explain(loaded, row) == explained
 
 
+@pytest.mark.slow
 def test_the_card_compares_the_total_with_answers_without_features(careful: FittedPolicy) -> None:
     about, text = careful.about, card(careful)
     measured, trivial = about["measured"], {row["answer"]: row for row in about["trivial"]}

@@ -257,6 +257,7 @@ def link(folder: Path) -> None:
     (folder / "card.md").symlink_to(folder.parent / "t.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "named"),
     [

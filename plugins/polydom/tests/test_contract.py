@@ -1,4 +1,4 @@
-"""The contract kit on every method; its own learner takes a minute and runs only with the slow tests."""
+"""The contract kit on every method: on PolyDom and Greedy with a fast learner, on all others with the slow tests."""
 
 import pytest
 from bench_polydom.methods import (
@@ -18,14 +18,17 @@ from bench_core.testing import method_contract
 test_polydom = method_contract(
     PolyDom(learner="tree"), PolyDom(alpha=0.02, e=0.01, covering="below", learner="linear-sgd", max_models=20)
 )
-test_polydom_as_it_comes = pytest.mark.slow(method_contract(PolyDom()))
-test_comparison_points = method_contract(
-    PolyDomBestFirst(alpha=0.02, e=0.01, learner="tree", max_models=20),
-    PolyDomIndexAll(learner="tree"),
-    NaiveLookup(learner="tree"),
-    NaiveExpandAll(learner="tree"),
+test_polydom_as_it_comes = pytest.mark.weekly(method_contract(PolyDom()))
+test_comparison_points = pytest.mark.slow(
+    method_contract(
+        PolyDomBestFirst(alpha=0.02, e=0.01, learner="tree", max_models=20),
+        PolyDomIndexAll(learner="tree"),
+        NaiveLookup(learner="tree"),
+        NaiveExpandAll(learner="tree"),
+    )
 )
-test_greedy = method_contract(
-    Greedy(learner="tree"), GreedyAcc(learner="tree"), GreedyCost(learner="tree", strength=3.0)
+test_greedy = method_contract(Greedy(learner="tree"))
+test_greedy_by_one_criterion = pytest.mark.slow(
+    method_contract(GreedyAcc(learner="tree"), GreedyCost(learner="tree", strength=3.0))
 )
 test_simulation = method_contract(Simulation(features=4, most_features=5, sizes=3))

@@ -20,9 +20,10 @@ if "digits" not in load_registry().datasets:
 
 SMALL = DescriptorMargins(images=60, learning=80, sides=(8, 12), without=("gabor_energy", "daisy", "texton"))
 
-test_contract = dataset_contract(SMALL)
+test_contract = pytest.mark.slow(dataset_contract(SMALL))
 
 
+@pytest.mark.slow
 def test_a_descriptor_at_a_side_is_a_group_at_its_measured_price(data_context: DataContext) -> None:
     loaded = SMALL.load(data_context)
     assert loaded.values.shape == (60, 2 * 10 * 10)
@@ -38,6 +39,7 @@ def test_a_descriptor_at_a_side_is_a_group_at_its_measured_price(data_context: D
     assert loaded.costs.cost_of(members[:1], 1.0) == pytest.approx(price)
 
 
+@pytest.mark.slow
 def test_margins_predict_the_class(data_context: DataContext) -> None:
     loaded = SMALL.load(data_context)
     best = loaded.feature_names.index("hog at 12: 0")
@@ -60,6 +62,7 @@ def test_margins_do_not_depend_on_the_label_of_their_row(tmp_path: Path, data_co
     assert right.max() < 0.7
 
 
+@pytest.mark.slow
 def test_the_content_hash_does_not_need_descriptors(data_context: DataContext, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = SMALL.load(data_context)
     monkeypatch.setattr("bench_polydom.descriptor_margins._margins_of", lambda *_: pytest.fail("learnt again"))
@@ -67,6 +70,7 @@ def test_the_content_hash_does_not_need_descriptors(data_context: DataContext, m
     assert SMALL.load(data_context).content == loaded.content  # kept from the first time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"seed": 1}, {"learning": 81}, {"sides": (8, 13)}, {"statistic": "median"}])
 def test_every_input_changes_the_content_hash(change: dict[str, object], data_context: DataContext) -> None:
     assert replace(SMALL, **change).content(data_context) != SMALL.content(data_context)  # type: ignore[arg-type]

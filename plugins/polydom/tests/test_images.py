@@ -20,7 +20,7 @@ if "digits" not in load_registry().datasets:
 
 SMALL = SizedImages(images=30, sides=(8, 12), every_side=True)
 
-test_contract = dataset_contract(SMALL)
+test_contract = pytest.mark.slow(dataset_contract(SMALL))
 
 
 def test_every_extractor_gives_one_length_for_all_sizes() -> None:
@@ -51,6 +51,7 @@ def test_a_row_is_an_image_at_a_side_and_a_descriptor_is_a_group(data_context: D
     assert loaded.costs.cost_of(members, 64.0) == loaded.costs.cost_of(members[:1], 64.0) > 0
 
 
+@pytest.mark.slow
 def test_the_content_hash_does_not_need_or_cover_descriptors(
     data_context: DataContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,7 +69,7 @@ def test_the_content_hash_does_not_need_or_cover_descriptors(
     assert SMALL.content(data_context) != loaded.content
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     "change",
     [{"seed": 1}, {"sides": (8, 13)}, {"images": 29}, {"statistic": "median"}, {"degree": 1}, {"every_side": False}],
@@ -99,6 +100,7 @@ def test_without_every_side_an_image_is_one_row(data_context: DataContext) -> No
     assert (loaded.sizes == 64.0).sum() == 15
 
 
+@pytest.mark.slow
 def test_features_are_computed_once_and_kept(data_context: DataContext, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SMALL.load(data_context)
     monkeypatch.setattr("bench_polydom.sized_images.describe", lambda *_: pytest.fail("computed again"))

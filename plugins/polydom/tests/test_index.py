@@ -74,7 +74,7 @@ class ByNumpy(NaiveScan):
 # Below that a cost can be subnormal, where a relative tolerance means nothing.
 @given(candidates(), st.lists(st.one_of(st.just(0.0), st.floats(1e-6, 1e4)), max_size=3))
 @settings(max_examples=60)
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: list[float]) -> None:
     pruned = prune(among)
     indexes: list[Index] = [
@@ -88,6 +88,7 @@ def test_every_index_finds_the_best_within_the_budget(among: Candidates, sizes: 
             assert answer(index, size, budget) == expected, (type(index).__name__, size, budget)
 
 
+@pytest.mark.slow
 @given(candidates())
 @settings(max_examples=100, deadline=None)
 def test_skylines_only_change_at_interesting_points(among: Candidates) -> None:
@@ -124,6 +125,7 @@ def test_sweep_and_envelopes_find_the_same_intervals() -> None:
         np.testing.assert_allclose(a[1:], b[1:], rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_curves_that_all_but_meet_in_one_point_do_not_break_the_sweep(degree: int) -> None:
     """A bundle through (1, 1): all crossings coincide up to rounding, and every curve turns over."""
@@ -159,6 +161,7 @@ def test_curves_that_touch_coincide_or_all_but_do(curves: list[list[float]], acc
             assert answer(index, size, budget) == best(among, size, budget)
 
 
+@pytest.mark.slow
 @given(candidates(), st.floats(1.0, 1e6))
 @settings(max_examples=100, deadline=None)
 def test_least_costs_are_no_more_than_any_cost_in_the_range(among: Candidates, far: float) -> None:

@@ -81,6 +81,7 @@ def test_the_best_model_is_found_for_every_budget_as_by_training_all_sets() -> N
             assert made.lookup(size, budget).accuracy == pytest.approx(best, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_saved_index_loads_without_pickle_and_returns_the_same_models(index: ModelIndex, tmp_path: Path) -> None:
     pytest.importorskip("skops")
     X, _ = table()
@@ -108,6 +109,7 @@ class ForeignLearner(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > 0).astype(int)]
 
 
+@pytest.mark.slow
 def test_types_that_are_not_trusted_are_named_and_loaded_only_when_trusted(tmp_path: Path) -> None:
     pytest.importorskip("skops")
     X, y = table()

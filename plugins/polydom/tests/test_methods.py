@@ -181,6 +181,7 @@ def test_an_answer_is_the_same_to_the_last_bit_in_any_batch(learner: LearnerName
         assert np.allclose(together, theirs, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_series_over_e_equal_those_of_separate_fits() -> None:
     case = make_case("multiclass", "item-sizes")
     alphas, es = (0.0, 0.05), (0.0, 0.02, 0.3)

@@ -284,7 +284,7 @@ def test_threads_that_want_one_table_download_it_once(site, context):
     assert site.asked.count(f"GET {DESCRIPTION}") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_processes_can_load_one_table_at_once(mirror, context):
     code = (
         "import sys; from pathlib import Path; from bench_core.contract.sources import DataContext\n"

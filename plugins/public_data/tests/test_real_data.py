@@ -60,6 +60,7 @@ def test_credit_has_the_categories_of_the_papers_table_5(mirrored):
         assert set(np.unique(data.values[:, number - 1])) <= allowed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "shape", "classes", "missing", "categorical"),
     [
@@ -81,6 +82,7 @@ def test_afabenchs_sets(source, shape, classes, missing, categorical, mirrored):
     assert not {"duration", "time"} & set(data.feature_names) or shape[1] in (16, 23)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("source", "path"),
     [
@@ -144,7 +146,7 @@ def test_spambase(mirrored):
     assert (data.values.shape, np.bincount(data.target).tolist()) == ((4601, 57), [2788, 1813])
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_covertype(mirrored):
     data = named.Covertype().load(mirrored)
     assert (data.values.shape, len(data.classes), data.categorical) == ((581012, 54), 7, ())
@@ -153,7 +155,7 @@ def test_covertype(mirrored):
     assert (data.values[:, 10:14].sum(axis=1) == 1).all()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_mnist_and_its_pyramid(mirrored):
     mnist = named.Mnist().load(mirrored)
     assert (mnist.values.shape, np.bincount(mnist.split).tolist()) == ((70000, 784), [60000, 0, 10000])
@@ -173,6 +175,7 @@ def test_mnist_and_its_pyramid(mirrored):
         assert np.abs(coarser - means[3]).max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_of_openml_has_rows_of_every_class_in_every_part(name, mirrored):
     data = SOURCES[name]().load(mirrored)
@@ -204,6 +207,7 @@ def brute_force(path: Path) -> tuple[list[float], list[dict[int, float]]]:
     return target, rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stem", "queries", "features", "rows"),
     [("mslr-fold1-{}-5k", (43, 43), 136, (5000, 5000)), ("lambdarank-{}", (201, 50), 300, (3005, 768))],

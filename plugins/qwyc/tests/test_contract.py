@@ -7,11 +7,14 @@ from bench_core.testing import method_contract
 test_qwyc = method_contract(
     Qwyc(n_estimators=12, max_depth=3, alphas=(0.05, 0.0)),
     Qwyc(ensemble="random-forest", n_estimators=9, max_depth=0, alphas=(0.05,), prices="path"),
+)
+test_other_kernels = method_contract(
     Qwyc(ensemble="lightgbm", n_estimators=8, max_depth=3, alphas=(0.05,), precision="float32"),
+    EarlyStopping(ensemble="gradient-boosting", n_estimators=8, max_depth=2, ordering="individual-mse", alphas=(0.05,)),
+    slow=True,
 )
 test_early_stopping = method_contract(
-    EarlyStopping(n_estimators=12, max_depth=3, ordering="greedy-mse", alphas=(0.05,)),
-    EarlyStopping(ensemble="gradient-boosting", n_estimators=8, max_depth=2, ordering="individual-mse", alphas=(0.05,)),
+    EarlyStopping(n_estimators=12, max_depth=3, ordering="greedy-mse", alphas=(0.05,))
 )
 test_fan = method_contract(Fan(n_estimators=12, max_depth=3, widths=(0.1,), gammas=(1.0, 3.0)))
 test_smaller_ensemble = method_contract(SmallerEnsemble(n_estimators=12, max_depth=3, sizes=(3, 6)))

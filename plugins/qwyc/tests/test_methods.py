@@ -36,6 +36,7 @@ FORMS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["binary", "multiclass"])
 @pytest.mark.parametrize("method", FORMS, ids=range(len(FORMS)))
 def test_compiled_decisions_differ_from_the_full_ensemble_on_at_most_alpha_of_the_training_rows(

@@ -129,6 +129,7 @@ def ready(suite: Suite, context: DataContext) -> tuple[list[Trial], Dataset, Pre
     return trials, dataset, prepared, dict(suite.needed_metrics())
 
 
+@pytest.mark.slow
 def test_the_suites_nomao_entry_runs_on_openmls_format(server: list[str], tmp_path: Path) -> None:
     suite = load_suite(SUITE, load_registry())
     trials, dataset, prepared, metrics = ready(suite, DataContext(tmp_path / "cache"))

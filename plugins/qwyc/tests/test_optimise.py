@@ -91,6 +91,7 @@ def test_the_compiled_optimiser_equals_its_reference_implementation_bit_for_bit(
     same(optimise(scores, alpha, **options), optimise_plainly(scores, alpha, **options))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     ensembles(models=7, examples=700), ALPHAS, st.booleans(), st.integers(0, 99), st.integers(1, 2),
@@ -112,6 +113,7 @@ def test_bounds_from_rounded_scores_rule_out_no_candidate_that_is_best(
         same(bounded, optimise_plainly(scores, alpha, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("alpha", [0.0, 0.005, 0.1, 0.6])
 def test_the_reference_implementation_agrees_on_larger_matrices_and_with_threads(dtype: Any, alpha: float) -> None:

@@ -20,7 +20,7 @@ from support.pages import invoke, run_blocks
 README = Path(__file__).parents[1] / "README.md"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (recommended,) = run_blocks(README, {})
@@ -49,7 +49,7 @@ def parts(distributions: Iterable[str]) -> set[str]:
     return folders
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_how_to_page_works_in_an_empty_environment(tmp_path: Path) -> None:
     """The wheels are built and installed without the checkout; libraries come from the running environment."""
     environment, wheels, place = tmp_path / "environment", tmp_path / "wheels", tmp_path / "work"

@@ -36,6 +36,7 @@ def cheap_is_enough() -> pd.DataFrame:
 BOTH = {"yes": {"no": 50.0}, "no": {"yes": 50.0}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [Goal(), Goal(quality=0.8), Goal(budget=5), Goal(error_costs=BOTH)])
 def test_a_cheap_method_of_sufficient_quality_is_recommended(cheap_is_enough: pd.DataFrame, goal: Goal) -> None:
     found = recommend(cheap_is_enough, PRICES, target="y", goal=goal, methods=QUICK, splits=3, isolation="none")

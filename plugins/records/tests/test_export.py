@@ -22,6 +22,7 @@ EXPORTED = (
 )
 
 
+@pytest.mark.slow
 def test_there_is_a_row_per_trial_policy_and_part_and_one_is_selected(bench: Bench) -> None:
     suite = bench.suite(EXPORTED)
     bench("run", suite, expect=1)
@@ -55,6 +56,7 @@ def test_all_formats_hold_the_same_numbers(bench: Bench) -> None:
         assert parquet[column].astype(float).equals(pd.Series(told, name=column, dtype=float))
 
 
+@pytest.mark.slow
 def test_standard_output_is_the_csv_and_nothing_else(bench: Bench) -> None:
     suite = bench.suite(EXPORTED)
     bench("run", suite, expect=1)

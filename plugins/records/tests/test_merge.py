@@ -44,6 +44,7 @@ def part(store: Path, to: Path, chosen: Iterator[bool]) -> None:
                 shutil.copy(file, to / record.parent.name)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4), st.integers(0, 2**31))
 def test_stores_merge_to_the_union_of_their_trials(

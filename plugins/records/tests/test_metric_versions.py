@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from bench_records.committed import records_of
 from support import tiny_plugin
 from support.publishing import PUBLISHING
@@ -54,6 +55,7 @@ def test_a_stored_metric_of_another_version_is_computed_again(tmp_path: Path) ->
     assert shown(place_with(tmp_path, old)) == before, "the other version's values stay"
 
 
+@pytest.mark.slow
 def test_a_published_metric_of_another_version_is_not_shown(tmp_path: Path) -> None:
     old = Metric("ours", first, "min")
     place_with(tmp_path, old).run(SUITE)

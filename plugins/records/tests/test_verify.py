@@ -105,6 +105,7 @@ def test_a_number_that_was_changed_before_it_was_published_is_refuted(place: Pla
     assert refuted.reason.startswith("test.cost by ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", [None, ["another"]], ids=["same", "other"])
 @pytest.mark.parametrize("to", [0.001, 40.0, math.nan])
 @pytest.mark.parametrize("also", [{}, {"label": "another"}, {"policy": 0}], ids=["as is", "relabelled", "alone"])
@@ -121,6 +122,7 @@ def test_invented_numbers_are_refuted_whatever_machine_a_record_names(
     assert len(verified(place, change, kernels).refuted) == 3
 
 
+@pytest.mark.slow
 def test_the_command_names_forged_records_and_exits_with_1(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     bench("run", suite)
@@ -152,6 +154,7 @@ def test_a_trial_is_compared_under_each_of_its_labels(tmp_path: Path) -> None:
     assert len(verified(place, change, ["another"], twice).refuted) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "outcome"), [(1e-12, "equal but for rounding"), (0.001, "undecided"), (0.5, "refuted")])
 def test_on_other_kernels_the_outcome_depends_on_the_size_of_a_change(place: Place, by: float, outcome: str) -> None:
     found = verified(place, lambda records: _raise("test.cost", by * records.policies["test.cost"][1])(records), OTHER)
@@ -174,6 +177,7 @@ def test_the_limit_is_two_rows_or_a_five_hundredth_of_them() -> None:
     assert not judged("cost", 0.6 * 2.1 / 50, 50)
 
 
+@pytest.mark.slow
 @ON_KERNELS
 def test_a_label_that_differs_is_refuted_on_the_same_kernels_only(
     place: Place, kernels: list[str] | None, errors: int
@@ -185,6 +189,7 @@ def test_a_label_that_differs_is_refuted_on_the_same_kernels_only(
     assert {(one.outcome, one.reason) for one in found.verdicts} == {(OUTCOME[errors], "label")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "value"), [("task", "multiclass"), ("features", ["a"]), ("rows", None)])
 def test_a_change_in_what_a_method_was_given_is_refuted_on_any_kernels(place: Place, given: str, value: Any) -> None:
     def change(records: Records) -> None:

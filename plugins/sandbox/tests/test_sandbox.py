@@ -119,6 +119,7 @@ def test_bytes_passed_between_processes_are_read_only(server: tuple[Server, str]
         second.call_bytes("dumps", {"times": 1000}, seconds=60, most=4999)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "kind", "message"),
     [

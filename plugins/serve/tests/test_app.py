@@ -33,6 +33,7 @@ def answered(client: TestClient, row: dict[str, Any], known: dict[str, Any] | No
     return state
 
 
+@pytest.mark.slow
 def test_answers_and_costs_are_those_of_the_policy(patients: Any, policy: Any, client: TestClient) -> None:
     table = patients(40)
     decided = policy.decide(table)
@@ -90,6 +91,7 @@ def test_invalid_json_is_refused(client: TestClient, content: bytes) -> None:
     assert refused.json()["detail"]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.recursive(

@@ -36,6 +36,7 @@ def test_there_is_a_page_for_every_suite_method_data_set_and_paper(site: Path) -
             "docs/tutorial.html", "docs/papers/paper.html"} <= pages  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_notebook_of_the_book_is_a_page_with_its_outputs_and_pictures(tmp_path: Path) -> None:
     data = {"image/svg+xml": ["<svg/>"], "text/plain": ["Drawing"]}
     output = {"output_type": "execute_result", "execution_count": 1, "metadata": {}, "data": data}
@@ -86,6 +87,7 @@ def test_of_many_curves_the_best_are_visible_and_the_others_can_be_added() -> No
     assert [line["page"] for line in many["lines"] if line["page"]] == ["methods/m3.html"]
 
 
+@pytest.mark.slow
 def test_a_method_page_names_its_paper_plugin_parameters_and_rank(site: Path) -> None:
     page = html(site, "methods/cost-ordered.html")
     assert 'href="../docs/papers/paper.html"' in page
@@ -96,6 +98,7 @@ def test_a_method_page_names_its_paper_plugin_parameters_and_rank(site: Path) ->
     assert 'href="../methods/cost-ordered.html"' in html(site, "docs/papers/paper.html").replace("../../", "../")
 
 
+@pytest.mark.slow
 def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers(site: Path) -> None:
     page = html(site, "answer.html")
     assert 'href="suites/small/answer.html"' in page
@@ -112,6 +115,7 @@ def test_methods_on_the_front_page_are_links_to_their_pages() -> None:
     assert f"**[{leading}](methods/x.md)**" in methods_linked(page, {leading: "methods/x.md"})
 
 
+@pytest.mark.slow
 def test_names_that_look_like_markup_stay_text(site: Path) -> None:
     for page in ("suites/small/results.html", "methods/cost-ordered.html"):
         text = html(site, page)
@@ -120,6 +124,7 @@ def test_names_that_look_like_markup_stay_text(site: Path) -> None:
     assert not any("<" in path.read_text(encoding="utf-8") for path in (site / "assets" / "data").rglob("*.js"))
 
 
+@pytest.mark.slow
 def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
     (file,) = (site / "assets" / "data" / "curves" / "small").glob("*.js")
     key = file.relative_to(site / "assets" / "data").with_suffix("").as_posix()
@@ -165,10 +170,12 @@ def test_no_method_is_called_best_that_is_no_better_than_an_answer_without_featu
     assert pages.best(panel(0.5, 0.7), 0.1) == ("m1", "70.0")
 
 
+@pytest.mark.slow
 def test_the_site_has_no_dead_link(site: Path) -> None:
     assert dead_links(sorted(site.rglob("*.html")), site) == []
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_the_network(site: Path) -> None:
     for page in site.rglob("*.html"):
         loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="?(https?:[^" >]*)', html(site, page.name)
@@ -176,6 +183,7 @@ def test_nothing_is_loaded_from_the_network(site: Path) -> None:
         assert loaded == [], page
 
 
+@pytest.mark.slow
 def test_a_dead_link_fails_the_build(small: Bench, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -186,6 +194,7 @@ def test_a_dead_link_fails_the_build(small: Bench, tmp_path: Path) -> None:
     assert "other.html#gone" in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_site_is_not_written_to_a_directory_of_other_files(small: Bench, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()

@@ -51,6 +51,7 @@ def dispatched() -> str:
     return " ".join(name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine",
     [

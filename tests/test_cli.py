@@ -48,7 +48,7 @@ def test_a_broken_plugin_is_named_and_the_rest_works(bench: Bench) -> None:
     assert "rotten to the core" in bench("doctor", expect=1).stderr
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("isolation", ["none", "process"])
 def test_a_plugin_whose_name_is_a_path_is_broken_and_writes_nothing(bench: Bench, isolation: str) -> None:
     install(bench.plugins, "escapes", bench.plugins / "tiny_plugin.py", "../../escapes", "escapes")

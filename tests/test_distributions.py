@@ -186,7 +186,7 @@ def test_installed_from_wheels_every_plugin_loads_and_its_data_are_there(clean: 
     assert "pima" in run("bench", "data", "verify", "pima")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_suite_runs_from_wheels_and_its_page_is_made(clean: Path, tmp_path: Path) -> None:
     suite = tmp_path / "s.toml"
     suite.write_text(

@@ -112,7 +112,7 @@ ENDS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_record_says_how_a_method_ended_and_the_run_continues(rogue: Bench) -> None:
     suite = rogue.suite(
         BLOBS + rogues(*ENDS) + rogues("chdir", "surrogates kept") + method("slopes", "slopes")
@@ -131,7 +131,7 @@ def test_the_record_says_how_a_method_ended_and_the_run_continues(rogue: Bench) 
     assert not [p for p in left if str(rogue.folder) in " ".join(p.environ().values())]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> None:
     plugin = (
         "import time\nfrom dataclasses import dataclass\nfrom tiny_plugin import Slopes\n"
@@ -232,7 +232,7 @@ def bench_register_methods(register):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("level", ["process", "strict"])
+@pytest.mark.parametrize("level", ["process", pytest.param("strict", marks=pytest.mark.weekly)])
 def test_a_solver_has_an_empty_folder_and_cannot_see_another_plugin(tmp_path: Path, level: str) -> None:
     names = ("looks_one", "looks_two")
     for name in names:
@@ -271,7 +271,7 @@ def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
     assert plugin_processes() == []
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_policy_that_cannot_be_pickled_is_refused_with_a_remedy(tmp_path: Path) -> None:
     plugin = (
         "from dataclasses import dataclass\nfrom tiny_plugin import FirstFeature\n"

@@ -62,7 +62,7 @@ def test_it_compares_on_many_data_sets_with_and_without_the_reject_option(suite:
     assert {e.use for e in refusing} < {e.use for e in suite.file.datasets if e.threshold is None}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_small_sets_have_ten_splits_large_ones_three_and_others_five(suite: Suite, data: pd.DataFrame) -> None:
     rows = data["rows"].to_dict()
     due = {name: 10 if count < 300 else 3 if count > 5000 else 5 for name, count in rows.items()}

@@ -84,7 +84,7 @@ def test_a_read_only_store_is_reported_in_one_line_and_still_read(tiny: Bench, d
     tiny("run", suite, *store, "--only", "method=m0", "--only", "method=m1")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_spaces_and_letters_of_any_alphabet_may_be_in_every_path(tmp_path: Path) -> None:
     home = tmp_path / "Größe 测试 — it's %20 $HOME"
     home.mkdir()

@@ -128,7 +128,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, subprocess.Com
     return played, done
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_run_continues_whatever_plugins_do_when_they_are_imported(run: tuple[Bench, Any], tmp_path: Path) -> None:
     played, done = run
     assert done.returncode == 0, done.stdout + done.stderr
@@ -169,7 +169,7 @@ def test_the_judge_imports_plugins_of_data_and_metrics_and_none_of_methods(run: 
     assert not {"bench_policies.cli", "bench_site", "bench_core.testing.commands"} & modules  # commands
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_suite_that_needs_a_plugin_that_cannot_be_described_is_refused_and_the_plugin_named(
     run: tuple[Bench, Any],
 ) -> None:
@@ -185,7 +185,7 @@ def test_a_suite_that_needs_a_plugin_that_cannot_be_described_is_refused_and_the
             assert why in reason
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_workers_import_no_methods_plugin_either(tmp_path: Path) -> None:
     played = Bench(tmp_path, tmp_path / "plugins")
     install(played.plugins, "tiny_plugin", Path(tiny_plugin.__file__), "tiny")
@@ -352,7 +352,7 @@ def test_an_invalid_description_is_refused_and_the_plugin_named(tmp_path: Path, 
     assert not registry.plugins["tiny"].error
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize("answers", ["[]", "[{'parameters': 1}] * 2", "['yes'] * 2", "7", "[{'refused': 3}] * 2"])
 def test_a_method_that_is_described_wrongly_is_refused_and_its_plugin_named(
     tmp_path: Path, site: Path, answers: str

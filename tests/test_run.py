@@ -204,7 +204,7 @@ def test_a_trial_that_breaks_its_limits_fails_alone(bench: Bench, how: str, limi
     assert message in f"{failed[0]['error']['type']} {failed[0]['error']['message']}"
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_trial_over_the_time_limit_is_run_again_on_request_only(bench: Bench) -> None:
     suite = bench.suite(
         '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
@@ -229,7 +229,7 @@ def test_a_trial_over_the_time_limit_is_run_again_on_request_only(bench: Bench) 
     assert "the time limit of 4 s" in retried.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_suite_may_set_the_time_limit_and_the_command_another(bench: Bench) -> None:
     hangs = '[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "fails"\nparameters = { how = "hang" }\n'
     suite = bench.suite(hangs)
@@ -258,7 +258,7 @@ def test_missing_data_is_reported_with_its_remedy_and_other_trials_are_run(bench
     assert "1 trial(s) computed" in said.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -310,7 +310,7 @@ def test_two_stores_merge_by_copying(bench: Bench) -> None:
     assert "0 trial(s) computed, 12 kept" in bench("run", suite, "--store", "a").stdout
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_two_runs_may_share_a_store(bench: Bench) -> None:
     suite = bench.suite(SMALL.replace('use = "slopes"', 'use = "slopes"\nparameters = { seconds = 0.05 }'))
     command = [sys.executable, "-m", "bench_core.cli.main", "run", suite]

@@ -66,7 +66,7 @@ def test_any_exception_of_a_method_is_a_failure_of_its_trial(rogue: Bench, more:
 
 @pytest.mark.slow
 @BOTH
-@pytest.mark.parametrize("isolation", ["process", "none"])
+@pytest.mark.parametrize("isolation", ["process", pytest.param("none", marks=pytest.mark.weekly)])
 def test_an_interrupt_in_a_method_is_a_failure_of_its_trial_unless_raised_in_the_judge(
     rogue: Bench, isolation: str, more: tuple[str, ...]
 ) -> None:
@@ -97,7 +97,7 @@ def test_exits_in_loading_pricing_and_metrics_are_failures(rogue: Bench) -> None
     assert "failed: slopes on blobs, seed 0: SystemExit was raised: no number" in said.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_worker_that_exits_or_dies_is_a_failed_trial_in_bounded_time(rogue: Bench) -> None:
     hows = {"os._exit": "its code ended the process", "segfault": "SIGSEGV", "killed": "SIGKILL"}
     suite = rogue.suite(BLOBS + "".join(map(method, hows)) + SLOPES)
@@ -130,7 +130,7 @@ def test_a_trial_that_crashed_a_run_is_tried_again(rogue: Bench) -> None:
     assert "2 trial(s) computed" in said.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @BOTH
 def test_a_method_may_change_the_working_directory(rogue: Bench, more: tuple[str, ...]) -> None:
     suite = rogue.suite(BLOBS + method("removed directory") + method("chdir") + SLOPES)
@@ -161,10 +161,10 @@ def _left(numbers: Path) -> list[int]:
 @pytest.mark.parametrize(
     ("how", "more", "expect"),
     [
-        ("children", (), 0),
+        pytest.param("children", (), 0, marks=pytest.mark.weekly),
         ("children", ("--jobs", "2"), 0),
-        ("children, then hangs", ("--timeout", "15"), 0),
-        ("children, then dies", ("--jobs", "2"), 1),
+        pytest.param("children, then hangs", ("--timeout", "15"), 0, marks=pytest.mark.weekly),
+        pytest.param("children, then dies", ("--jobs", "2"), 1, marks=pytest.mark.weekly),
     ],
 )
 def test_no_process_that_a_trial_started_survives_it(
@@ -177,7 +177,7 @@ def test_no_process_that_a_trial_started_survives_it(
     assert _left(numbers) == []
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(sys.platform != "linux", reason="the worker learns of its parent's end on Linux only")
 def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
     suite = rogue.suite(BLOBS + '[[methods]]\nuse = "slopes"\nparameters = { seconds = 600.0 }\n')

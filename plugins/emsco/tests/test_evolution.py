@@ -131,6 +131,7 @@ def test_evaluation_follows_the_definitions_row_by_row(seed: int, rows: int, con
         assert list(zip(*(part.tolist() for part in outcome), strict=True)) == expected
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 10**6), st.floats(0.5, 3.0))
 def test_only_subsets_that_some_row_still_needs_are_requested(seed: int, confidence: float) -> None:
@@ -392,6 +393,7 @@ def test_a_bad_argument_of_a_run_is_refused_by_name(name: str, change: dict[str,
         evolve(cache=RandomTable(3, 40, 0, 2.0), params=QUICK, **arguments)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**16), st.integers(1, 200), st.integers(1, 6))
 def test_a_run_stops_when_its_work_is_done_and_has_the_best_of_what_it_evaluated(

@@ -65,6 +65,7 @@ def test_weights_do_not_overflow_with_many_ranks() -> None:
     assert np.all(np.diff(fitness.log_fitness(rank, norm, 3.0)) > 0)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(generations, st.booleans())
 def test_the_kernel_ranks_points_bit_for_bit_alike(rows: list[tuple[int, int, int]], real: bool) -> None:

@@ -282,7 +282,7 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
     assert "0.123 (0.123)" in render_timings(Analysed(suite, records))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @settings(deadline=None, max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_records_does_not_show(random: object) -> None:
@@ -333,7 +333,7 @@ def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers()
     assert {(row["metric"], row["mean"], row["done"]) for row in idle} == {("", "", "0")}
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_run_resumes_from_the_committed_export_and_leaves_the_page_as_it_was(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
@@ -356,7 +356,7 @@ def test_a_metric_that_the_export_lacks_is_computed_anew(bench: Bench) -> None:
     assert "Dearest row" in bench.page()
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_an_unavailable_data_set_is_not_needed_if_its_trials_are_committed(bench: Bench) -> None:
     lent = SMALL.replace('use = "blobs"', 'use = "lent"\nname = "X"')
     suite = bench.suite(lent)
@@ -385,7 +385,7 @@ def test_check_names_the_files_that_differ_from_what_the_records_give(bench: Ben
     bench("leaderboard", suite, "--check")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_several_suites_are_checked_at_once(bench: Bench) -> None:
     suites = [bench.suite(SMALL, name) for name in ("s", "t", "u")]
     for suite in suites:

@@ -214,7 +214,7 @@ def test_a_changed_figure_and_an_unknown_file_fail_the_check(published: Place) -
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_an_edited_description_of_another_suite_is_refused_and_does_not_reach_the_results(bench: Bench) -> None:
     suites = [bench.suite(SUITE, name) for name in ("one", "two")]
     for suite in suites:
@@ -261,7 +261,7 @@ def test_a_damaged_record_leaves_no_hole_and_the_next_run_repairs_it(bench: Benc
     assert bench("doctor", "--store", ".bench-store", expect=None).returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     "taken", ["README.md", "results.csv", "CHANGELOG.md", "CHANGELOG/timings.md", "CHANGELOG/records.txt"]
 )
@@ -344,7 +344,7 @@ def test_two_runs_of_parts_into_one_folder_do_not_undo_each_other(place: Place) 
     assert len(names(place)) == 8
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place) -> None:
     shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
     suite = bench.suite(SUITE)

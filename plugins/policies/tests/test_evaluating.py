@@ -106,7 +106,12 @@ def test_the_classifier_keeps_its_budget_and_goes_into_a_pipeline(cheap_is_enoug
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "excepted"),
-    [("lasso", set()), ("c45", set()), ("cost-ordered", set()), ("stump", {"check_classifiers_train"})],
+    [
+        ("lasso", set()),
+        pytest.param("c45", set(), marks=pytest.mark.weekly),
+        pytest.param("cost-ordered", set(), marks=pytest.mark.weekly),
+        ("stump", {"check_classifiers_train"}),
+    ],
 )
 def test_the_classifier_passes_scikit_learns_checks_except_those_named_in_the_readme(
     method: str, excepted: set[str]

@@ -103,7 +103,7 @@ def test_a_missing_value_is_replaced_by_the_median_of_the_training_rows(fitted: 
     assert without != play(policy.start(), {**rest, "glucose": median + 50}).answer
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_thousand_concurrent_sessions_answer_as_single_ones(fitted: Fit, table: pd.DataFrame) -> None:
     policy = fitted("cost-ordered", threshold=0.8)
     rows = [table.iloc[i % len(table)].to_dict() for i in range(1000)]

@@ -190,7 +190,7 @@ def test_openml_table(faulty: FaultyServer, context: DataContext) -> None:
     expect_one_line(OpenML(ID), context, faulty)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_failed_parquet_download_falls_back_to_arff_or_to_one_line(
     faulty: FaultyServer, context: DataContext
 ) -> None:

@@ -281,7 +281,7 @@ def _tamper_name(folder: Path) -> None:
     path.write_text(path.read_text().replace('"version": "1.0"', '"version": "2.0"'))
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     ("change", "said"),
     [

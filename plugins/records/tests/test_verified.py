@@ -12,7 +12,7 @@ from support.bench import Bench
 SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.skipif(bool(missing_layers()), reason=missing_layers())
 def test_records_verified_strictly_are_counted_on_the_page_until_they_change(bench: Bench) -> None:
     suite = bench.suite(SUITE)

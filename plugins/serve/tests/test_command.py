@@ -66,7 +66,7 @@ def test_a_thousand_sessions_at_once_get_the_policys_answers(patients: Any, poli
     assert [opened[row]["cost"] for row in range(1000)] == list(expected.cost)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_a_port_in_use_and_a_folder_without_a_policy_are_reported_in_one_line(
     port: int, saved: Path, tmp_path: Path
 ) -> None:

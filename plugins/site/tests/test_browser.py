@@ -36,6 +36,13 @@ PAGES = (
     "datasets/blobs.html",
     "docs/papers/paper.html",
 )
+EACH_PAGE = pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page in ("index.html", "suites/open/index.html") else pytest.mark.weekly)
+        for page in PAGES
+    ],
+)
 pytestmark = pytest.mark.slow
 HIGHEST = {1280: 12_000, 390: 12_000}
 """The largest height of a page, by the window's width, in pixels."""
@@ -74,7 +81,7 @@ def column(browser: Any, place: int) -> list[str]:
     )
 
 
-@pytest.mark.parametrize("page", PAGES)
+@EACH_PAGE
 def test_a_page_has_no_error_and_fits_the_window(browser: Any, site: Path, page: str) -> None:
     for width in (1280, 390):
         opened(browser, site, page, width)
@@ -323,7 +330,7 @@ return [...document.querySelectorAll(".md-content :is(a[href], button)")].filter
 """
 
 
-@pytest.mark.parametrize("page", PAGES)
+@EACH_PAGE
 def test_a_screen_reader_finds_headings_in_order_and_named_links(browser: Any, site: Path, page: str) -> None:
     opened(browser, site, page, 390)
     levels = browser.execute_script(

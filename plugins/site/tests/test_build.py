@@ -381,7 +381,7 @@ def test_the_quality_at_a_cost_is_that_of_the_largest_budget_within_it(costs: li
     assert at_share(curve, share) == (float(max(within)) if within else None)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_the_site_of_the_committed_leaderboard_and_documentation_has_no_dead_link(bench: Bench) -> None:
     folders = [str(ROOT / name) for name in ("leaderboard", "suites", "docs")]
     bench("site", "site", "--out", folders[0], "--suites", folders[1], "--docs", folders[2])

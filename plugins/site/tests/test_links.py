@@ -56,7 +56,7 @@ def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, link: str, dead: str
     assert len(found) == bool(dead)
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 def test_every_link_of_the_repositorys_pages_leads_somewhere() -> None:
     pages = [
         path

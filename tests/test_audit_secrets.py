@@ -69,7 +69,7 @@ def test_the_audit_of_a_dear_policy_reveals_nothing_to_a_cheap_one(tmp_path: Pat
         assert "policy 1 read without paying: feature 'x0' on " in record["error"]["message"]
 
 
-@pytest.mark.weekly
+@pytest.mark.slow
 def test_a_failed_audit_names_its_seed_and_is_repeated_with_it(tmp_path: Path) -> None:
     first, other = (record["error"] for record in records(tmp_path / "a", "unswaps", "credit data"))
     assert first["audit_seed"] != other["audit_seed"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-@pytest.mark.weekly
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from([np.float32, np.float64]), st.booleans(), st.integers(1, 2),

@@ -82,7 +82,7 @@ AUDIT = "--audit-seed", "1"
 """A fixed seed, as the record of a failed audit holds it."""
 
 
-@pytest.mark.weekly
+@pytest.mark.slow
 @pytest.mark.parametrize("isolation", [pytest.param("none", marks=pytest.mark.weekly), "process"])
 def test_workers_give_the_same_records_as_one_process(bench: Bench, two_workers: Any, isolation: str) -> None:
     suite = bench.suite(SUITE)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from support.bench import ROOT, Bench
+from support.cases import cases
 from support.pages import FENCE, blocks, commands, run_command
 
 DOCS = ROOT / "docs"
@@ -27,19 +28,18 @@ _WRITTEN = {"toml", "json", "csv", "yaml", "python"}
 
 
 WEEKLY = {"tutorial.md", "how-to/another-machine.md", "how-to/own-prices.md", "how-to/publish.md", "how-to/dask.md",
-        "how-to/slurm.md", "reference/figures.md",
-        "reference/files.md"}  # fmt: skip
+          "how-to/slurm.md", "reference/figures.md", "reference/files.md"}  # fmt: skip
 TESTED_SEPARATELY = {"how-to/submit.md"}
 """Pages that tests/test_distributions.py runs, in a separate environment."""
 RUNNING = [
-    pytest.param(page, marks=pytest.mark.weekly if page in WEEKLY else ())
+    page
     for page in PAGES
     if page not in TESTED_SEPARATELY and any(block.kind not in ("", "text") for block in blocks(DOCS / page))
 ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", RUNNING)
+@pytest.mark.parametrize("page", cases(RUNNING, WEEKLY))
 def test_the_code_of_a_page_runs(page: str, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(bench.folder)
     monkeypatch.syspath_prepend(str(bench.folder))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.bench import Bench
+from support.cases import cases
 
 from bench_core import RequestError
 from bench_core.suites import load_registry
@@ -57,9 +58,7 @@ def test_where_a_folder_cannot_be_written_nothing_is_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.weekly if kind != "method" else ()) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", cases(KINDS, weekly=set(KINDS) - {"method"}))
 def test_a_new_plugin_is_installed_and_passes_its_own_tests_and_the_kit(kind: str, bench: Bench) -> None:
     name = f"acme-{kind}"
     assert name in bench("new", kind, name).stdout

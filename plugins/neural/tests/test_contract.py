@@ -29,9 +29,8 @@ test_contract_of_further_policies = pytest.mark.weekly(
         CAE(**SMALL, updates=50, count=3),
         DIME(**SHORT, stop="budget"),
         CwCF(**SMALL, updates=50, count=3, reward="log-loss"),
-        slow=True,
     )
 )
 test_contract_of_sure_answers = pytest.mark.weekly(
-    method_contract(DIME(**SHORT, stop="confidence", class_weights=True), tasks=["binary", "multiclass"], slow=True)
+    method_contract(DIME(**SHORT, stop="confidence", class_weights=True), tasks=["binary", "multiclass"])
 )

@@ -1,4 +1,4 @@
-"""The contract kit on every method: on PolyDom and Greedy with a fast learner, on all others with the slow tests."""
+"""The contract kit on every method: of those that train models, the fast tests have PolyDom and Greedy only."""
 
 import pytest
 from bench_polydom.methods import (

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.bench import Bench
+from support.cases import cases
 
 PAGES = (
     "index.html",
@@ -36,13 +37,7 @@ PAGES = (
     "datasets/blobs.html",
     "docs/papers/paper.html",
 )
-EACH_PAGE = pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, marks=() if page in ("index.html", "suites/open/index.html") else pytest.mark.weekly)
-        for page in PAGES
-    ],
-)
+EACH_PAGE = pytest.mark.parametrize("page", cases(PAGES, weekly=set(PAGES) - {"index.html", "suites/open/index.html"}))
 pytestmark = pytest.mark.slow
 HIGHEST = {1280: 12_000, 390: 12_000}
 """The largest height of a page, by the window's width, in pixels."""

@@ -16,8 +16,7 @@ from .run.execute import Summary as Summary
 from .run.execute import Work as Work
 from .run.execute import execute as execute
 from .run.execute.isolated import Isolated as Isolated
-from .run.execute.isolated import kernels_folder as kernels_folder
-from .run.execute.isolated import once_more_if_killed as once_more_if_killed
+from .run.execute.kernels import kernels_folder as kernels_folder
 from .run.execute.schedule import Schedule as Schedule
 from .run.execute.worker import TrialStatus as TrialStatus
 from .run.execute.worker import Worker as Worker
@@ -27,6 +26,7 @@ from .run.execute.worker import fail as fail
 from .run.failures import TrialStopped as TrialStopped
 from .run.run_trial import Conditions as Conditions
 from .run.run_trial import TrialResult as TrialResult
+from .run.run_trial import once_more_if_killed as once_more_if_killed
 from .run.run_trial import run_trial as run_trial
 from .run.threads import one_blas_thread as one_blas_thread
 from .run.threads import thread_variables as thread_variables

@@ -31,9 +31,9 @@ from .run.runner import run_suite as run_suite
 from .run.session import SuiteSession as SuiteSession
 from .run.session import parse_only as parse_only
 from .run.suite import Suite as Suite
-from .run.suite import load_suite as load_suite
+from .run.suite_faults import validated as validated
+from .run.suite_file import load_suite as load_suite
 from .run.suite_schema import seed_list as seed_list
-from .run.suite_schema import validated as validated
 from .run.trial import Trial as Trial
 
 __all__: list[str]

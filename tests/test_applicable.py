@@ -17,7 +17,7 @@ from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute import Options, execute
 from bench_core.run.plan import Plan, make_plan
 from bench_core.run.store import Store
-from bench_core.run.suite import parse_suite
+from bench_core.run.suite_file import parse_suite
 from bench_core.testing import toml_text
 
 CHEAP = {

@@ -15,7 +15,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
-from bench_core.run.suite import parse_suite
+from bench_core.run.suite_file import parse_suite
 
 REGISTRY = load_registry([("unswap", unswap_plugin)], entry_points=False)
 SUITE = """

@@ -22,7 +22,7 @@ from bench_core.plugins.registry import Registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
-from bench_core.run.suite import parse_suite
+from bench_core.run.suite_file import parse_suite
 
 PLUGINS = [("tiny", tiny_plugin), ("cheats", cheat_plugin)]
 REGISTRY = load_registry(PLUGINS, entry_points=False)

@@ -16,7 +16,8 @@ from bench_core import DataContext
 from bench_core.contract.canonical import canonical_json
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.suite import Suite, load_suite
+from bench_core.run.suite import Suite
+from bench_core.run.suite_file import load_suite
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ import pytest
 from support.bench import ROOT, Bench
 from support.pages import FENCE, blocks, commands, run_command
 
-from bench_core.run.suite import parse_suite
+from bench_core.run.suite_file import parse_suite
 from bench_core.suites import Registry, load_registry
 from bench_core.testing import toml_text
 

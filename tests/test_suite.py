@@ -21,7 +21,8 @@ from support.publishing import PUBLISHING
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
-from bench_core.run.suite import Suite, load_suite, parse_suite, suite_of
+from bench_core.run.suite import Suite
+from bench_core.run.suite_file import load_suite, parse_suite, suite_of
 
 GOOD = f'\n[suite]\nname = "s"\n{SMALL}'
 

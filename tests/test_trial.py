@@ -28,7 +28,7 @@ from bench_core.run.execute import Options, execute
 from bench_core.run.run_trial import TrialResult, run_trial
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
-from bench_core.run.suite import load_suite
+from bench_core.run.suite_file import load_suite
 from bench_core.run.trial import Trial
 
 KNOWN = {metric.name: metric for metric in BUILT_IN}

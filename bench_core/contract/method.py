@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -20,40 +18,9 @@ from bench_core.contract.decisions import Decisions, Rows
 from bench_core.contract.errors import ContractError, RequestError
 from bench_core.contract.facts import ALL_TASKS, DataFacts, Task
 from bench_core.contract.parameters import Parameters
+from bench_core.contract.shared_work import SharedWork
 
 T = TypeVar("T")
-
-
-class SharedWork:
-    """Objects that several fits share, each with the seconds it took to make. The four most recently used are kept.
-
-    Attributes:
-        reused: seconds saved by reusing objects.
-    """
-
-    _MOST = 4
-
-    def __init__(self, values: OrderedDict[Hashable, tuple[Any, float]] | None = None) -> None:
-        self._values = OrderedDict() if values is None else values
-        self.reused = 0.0
-
-    def again(self) -> SharedWork:
-        """The same objects, for another fit."""
-        return SharedWork(self._values)
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the object with a key. If no object has the key, `make` creates it."""
-        if key in self._values:
-            self._values.move_to_end(key)
-            value, seconds = self._values[key]
-            self.reused += seconds
-            return cast(T, value)
-        start = time.perf_counter()
-        value = make()
-        self._values[key] = value, time.perf_counter() - start
-        while len(self._values) > self._MOST:
-            self._values.popitem(last=False)
-        return value
 
 
 @dataclass(frozen=True, eq=False)

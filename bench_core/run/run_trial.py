@@ -33,7 +33,7 @@ from bench_core.run.record_file import RECORD_FORMAT
 from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, measure_empty, table_of, usage_of
 from bench_core.run.trial import Trial
 
-__all__ = ["Conditions", "Solver", "TrialResult", "run_trial", "start_of_record"]
+__all__ = ["Conditions", "Solver", "TrialResult", "once_more_if_killed", "run_trial", "start_of_record"]
 
 
 @dataclass(frozen=True)
@@ -281,3 +281,9 @@ class _Clock:
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - since
             self.busy = self._busy_so_far() - before if step == "decide" else self.busy
+
+
+def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
+    """Run a trial; run it a second time if another process killed its method."""
+    result = run()
+    return run() if result.record.get("error", {}).get("kind") == "killed" else result

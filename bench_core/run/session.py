@@ -15,7 +15,8 @@ from bench_core.plugins.registry import Registry
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.plan import Plan, make_plan
 from bench_core.run.store import Store
-from bench_core.run.suite import Suite, load_suite
+from bench_core.run.suite import Suite
+from bench_core.run.suite_file import load_suite
 
 
 @dataclass

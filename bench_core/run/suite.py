@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
-from pathlib import Path
 from typing import Any
-
-from pydantic import ValidationError
 
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.contract.metric import DEFAULT_METRICS, Metric, default_metric
 from bench_core.contract.parameters import build
-from bench_core.plugins.hookspecs import OWNERS
 from bench_core.plugins.registry import Registry
-from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, error_line, file_model, seed_list
+from bench_core.run.suite_schema import DatasetEntry, Entry, MethodEntry, SuiteFile, seed_list
 from bench_core.run.trial import Trial
 
 MOST_TRIALS = 1_000_000
 """The most trials of a suite; a trial is a combination of data set, seed, cost scheme, method and grid point."""
-
-_OWN_SUITES = Path(__file__).parents[1] / "_suites"
 
 _MethodPoint = tuple[MethodEntry, int, Any]
 """Entry, grid point, instance."""
@@ -258,48 +251,3 @@ class Suite:
         if key not in self._built:
             self._built[key] = build(cls, parameters, where)
         return self._built[key]
-
-
-def load_suite(path: Path, registry: Registry) -> Suite:
-    """Read and check a suite file.
-
-    Args:
-        path: a file, or the name of a suite that comes with the core, such as ``quickstart``.
-        registry: the installed plugins.
-
-    Raises:
-        RequestError: the file cannot be read, is not TOML, or has invalid contents; file and key are named.
-    """
-    own = _OWN_SUITES / f"{path}.toml"
-    try:
-        text = (own if own.exists() and not path.exists() else path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        near += [p.stem for p in _OWN_SUITES.glob("*.toml")]
-        raise RequestError(f"there is no suite {path}; {did_you_mean(path.name, near)}".rstrip("; ")) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path} cannot be read: {error}") from None
-    return parse_suite(text, str(path), registry)
-
-
-def parse_suite(text: str, path: str, registry: Registry) -> Suite:
-    """Check a suite given as text; ``path`` is its name in messages. Raises as `load_suite`."""
-    try:
-        tables = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # tomllib passes on int()'s ValueError for very long numbers
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-        raise RequestError(f"{path} is not TOML: {why}") from None
-    return suite_of(tables, path, registry, text)
-
-
-def suite_of(tables: Mapping[str, Any], path: str, registry: Registry, text: str = "") -> Suite:
-    """Check a suite given as parsed TOML; ``text`` is the file's text. Raises as `load_suite`."""
-    registry.fetch_sections(list(tables))
-    sections = registry.sections
-    unread = [key for key in tables if key in OWNERS and key not in sections]
-    read = {key: value for key, value in tables.items() if key not in unread}
-    try:
-        file = file_model(sections.values()).model_validate(read)
-    except ValidationError as error:
-        raise RequestError(error_line(path, error.errors(include_url=False), sections)) from None
-    return Suite(path, text, file, registry, unread)

@@ -2,7 +2,6 @@ from .check_plugin import check_plugin as check_plugin
 from .checks import CHECKS as CHECKS
 from .checks import Check as Check
 from .checks_metrics import make_outcome as make_outcome
-from .contracts import CheckResult as CheckResult
 from .contracts import check_cost_scheme as check_cost_scheme
 from .contracts import check_dataset as check_dataset
 from .contracts import check_method as check_method
@@ -14,6 +13,7 @@ from .contracts import metric_contract as metric_contract
 from .fitting import changed_rows as changed_rows
 from .fitting import policy_audit as policy_audit
 from .plain_toml import toml_text as toml_text
+from .planned import CheckResult as CheckResult
 from .problems import VARIANTS as VARIANTS
 from .problems import Case as Case
 from .problems import make_case as make_case

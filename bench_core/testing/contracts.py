@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
 
 from bench_core.contract.dataset import Dataset
-from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
+from bench_core.contract.errors import DataUnavailable
 from bench_core.contract.facts import Task
 from bench_core.contract.method import Method
 from bench_core.contract.metric import Metric, resolve_metric
@@ -19,10 +16,10 @@ from bench_core.contract.sources import CostScheme, DataContext, DataSource
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
 from bench_core.testing.checks_metrics import METRIC_CHECKS
+from bench_core.testing.planned import TASKS, CheckResult, Planned, labels_of, reason_of, refuse_unknown, run_all
 from bench_core.testing.problems import make_dataset
 
 __all__ = [
-    "CheckResult",
     "check_cost_scheme",
     "check_dataset",
     "check_method",
@@ -33,55 +30,12 @@ __all__ = [
     "metric_contract",
 ]
 
-TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
 VARIANT_CHECKS = ("determinism", "shapes", "audit")
 """Checks of every further instance of a class; the remaining checks have the marker ``weekly``."""
 
 
-@dataclass(frozen=True)
-class CheckResult:
-    """The result of one check.
-
-    Attributes:
-        check: the check's name.
-        task: the task that it was run on; empty for a check without a task.
-        outcome: ``passed``, ``failed`` or ``skipped``.
-        message: the error, or why it was skipped.
-        seconds: how long it took.
-    """
-
-    check: str
-    task: str
-    outcome: Literal["passed", "failed", "skipped"]
-    message: str = ""
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True)
-class _Planned:
-    check: str
-    task: str
-    run: Callable[[], None]
-    reason: str
-
-    @property
-    def id(self) -> str:
-        return f"{self.check}-{self.task}" if self.task else self.check
-
-
-def _reason(skip: Mapping[str, str], check: str, task: str) -> str:
-    return skip.get(f"{check}-{task}", skip.get(check, ""))
-
-
-def _refuse_unknown(skip: Mapping[str, str], names: Sequence[str]) -> None:
-    ids = [*names, *(f"{name}-{task}" for name in names for task in TASKS)]
-    for name in skip:
-        if name not in ids:
-            raise ValueError(f"skip names {name!r}, which is no check; {did_you_mean(name, ids)}")
-
-
-def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] | None) -> Iterator[_Planned]:
-    _refuse_unknown(skip, [check.name for check in CHECKS])
+def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] | None) -> Iterator[Planned]:
+    refuse_unknown(skip, [check.name for check in CHECKS])
     own = [task for task in TASKS if task in (tasks or method.tasks)]
     if tasks and (foreign := set(tasks) - set(method.tasks)):
         raise ValueError(f"{type(method).__name__} does not do {', '.join(sorted(foreign))}")
@@ -89,40 +43,11 @@ def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] 
         for task in own if check.per_task else own[:1] or TASKS[:1]:
             if not check.per_task or task in check.tasks:
                 shown = task if check.per_task else ""
-                yield _Planned(check.name, shown, _bound(check, method, task), _reason(skip, check.name, shown))
+                yield Planned(check.name, shown, _bound(check, method, task), reason_of(skip, check.name, shown))
 
 
 def _bound(check: Check, method: Method, task: Task) -> Callable[[], None]:
     return lambda: check.run(method, task)
-
-
-def _run(checks: Iterator[_Planned]) -> list[CheckResult]:
-    results = []
-    for planned in checks:
-        if planned.reason:
-            results.append(CheckResult(planned.check, planned.task, "skipped", planned.reason))
-            continue
-        start = time.perf_counter()
-        outcome: Literal["passed", "failed", "skipped"] = "passed"
-        message = ""
-        try:
-            planned.run()
-        except DataUnavailable as error:
-            outcome, message = "skipped", str(error)
-        except BenchError as error:
-            outcome, message = "failed", str(error)
-        except (Exception, SystemExit) as error:
-            outcome, message = "failed", f"{type(error).__name__}: {error}"
-        results.append(CheckResult(planned.check, planned.task, outcome, message, time.perf_counter() - start))
-    return results
-
-
-def _labels(things: Sequence[Any]) -> list[str]:
-    """Labels for test ids: empty for a single object; else class names, numbered if they are equal."""
-    if len(things) == 1:
-        return [""]
-    names = [type(thing).__name__ for thing in things]
-    return [f"-{name}{i if names.count(name) > 1 else ''}" for i, name in enumerate(names)]
 
 
 def check_method(
@@ -135,7 +60,7 @@ def check_method(
         tasks: only these of its tasks.
         skip: check name (``audit``, or ``audit-binary`` for one task) → why it is left out.
     """
-    return _run(_plan_method(method, skip or {}, tasks))
+    return run_all(_plan_method(method, skip or {}, tasks))
 
 
 def method_contract(
@@ -164,7 +89,7 @@ def method_contract(
         raise ValueError("method_contract needs at least one method")
     cases = []
     classes: set[type[Method]] = set()
-    for method, label in zip(methods, _labels(methods), strict=True):
+    for method, label in zip(methods, labels_of(methods), strict=True):
         for planned in _plan_method(method, skip or {}, tasks):
             marks = [pytest.mark.skip(reason=planned.reason)] if planned.reason else []
             if (slow or type(method) in classes) and planned.check not in VARIANT_CHECKS:
@@ -182,16 +107,16 @@ def method_contract(
     return contract
 
 
-def _plan_dataset(source: DataSource, context: DataContext, skip: Mapping[str, str]) -> Iterator[_Planned]:
-    _refuse_unknown(skip, list(sources.DATASET_CHECKS))
+def _plan_dataset(source: DataSource, context: DataContext, skip: Mapping[str, str]) -> Iterator[Planned]:
+    refuse_unknown(skip, list(sources.DATASET_CHECKS))
     for name, check in sources.DATASET_CHECKS.items():
-        yield _Planned(name, "", lambda check=check: check(source, context), skip.get(name, ""))  # type: ignore[misc]
+        yield Planned(name, "", lambda check=check: check(source, context), skip.get(name, ""))  # type: ignore[misc]
 
 
-def _plan_cost_scheme(scheme: CostScheme, dataset: Dataset, skip: Mapping[str, str]) -> Iterator[_Planned]:
-    _refuse_unknown(skip, list(sources.COST_CHECKS))
+def _plan_cost_scheme(scheme: CostScheme, dataset: Dataset, skip: Mapping[str, str]) -> Iterator[Planned]:
+    refuse_unknown(skip, list(sources.COST_CHECKS))
     for name, check in sources.COST_CHECKS.items():
-        yield _Planned(name, "", lambda check=check: check(scheme, dataset), skip.get(name, ""))  # type: ignore[misc]
+        yield Planned(name, "", lambda check=check: check(scheme, dataset), skip.get(name, ""))  # type: ignore[misc]
 
 
 def check_dataset(
@@ -205,9 +130,9 @@ def check_dataset(
         skip: check name → why it is left out.
     """
     if context is not None:
-        return _run(_plan_dataset(source, context, skip or {}))
+        return run_all(_plan_dataset(source, context, skip or {}))
     with tempfile.TemporaryDirectory() as folder:
-        return _run(_plan_dataset(source, DataContext(Path(folder), offline=True), skip or {}))
+        return run_all(_plan_dataset(source, DataContext(Path(folder), offline=True), skip or {}))
 
 
 def dataset_contract(*source: DataSource, skip: Mapping[str, str] | None = None) -> Callable[..., None]:
@@ -227,7 +152,7 @@ def dataset_contract(*source: DataSource, skip: Mapping[str, str] | None = None)
             id=name + label,
             marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
         )
-        for data_source, label in zip(source, _labels(source), strict=True)
+        for data_source, label in zip(source, labels_of(source), strict=True)
         for planned in _plan_dataset(data_source, nowhere, skip or {})
         for name in [planned.check]
     ]
@@ -253,7 +178,7 @@ def check_cost_scheme(
         dataset: the data set to price; None: the kit's binary data set of six features.
         skip: check name → why it is left out.
     """
-    return _run(_plan_cost_scheme(scheme, dataset or make_dataset(), skip or {}))
+    return run_all(_plan_cost_scheme(scheme, dataset or make_dataset(), skip or {}))
 
 
 def cost_scheme_contract(
@@ -271,7 +196,7 @@ def cost_scheme_contract(
             id=planned.id + label,
             marks=[pytest.mark.skip(reason=planned.reason)] if planned.reason else [],
         )
-        for scheme, label in zip(schemes, _labels(schemes), strict=True)
+        for scheme, label in zip(schemes, labels_of(schemes), strict=True)
         for planned in _plan_cost_scheme(scheme, priced, skip or {})
     ]
 
@@ -283,14 +208,14 @@ def cost_scheme_contract(
     return contract
 
 
-def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[_Planned]:
-    _refuse_unknown(skip, list(METRIC_CHECKS))
+def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[Planned]:
+    refuse_unknown(skip, list(METRIC_CHECKS))
     tasks = [task for task in TASKS if task in metric.tasks] or list(TASKS[:1])
     for name, check in METRIC_CHECKS.items():
         for task in tasks if name != "declaration" else tasks[:1]:
             shown = task if name != "declaration" else ""
             tried = _with_cut(metric) if shown else metric
-            yield _Planned(name, shown, partial(check, tried, task), _reason(skip, name, shown))
+            yield Planned(name, shown, partial(check, tried, task), reason_of(skip, name, shown))
 
 
 def check_metric(metric: Metric, *, skip: Mapping[str, str] | None = None) -> list[CheckResult]:
@@ -300,7 +225,7 @@ def check_metric(metric: Metric, *, skip: Mapping[str, str] | None = None) -> li
         metric: the registered metric.
         skip: check name (``value``, or ``value-binary`` for one task) → why it is left out.
     """
-    return _run(_plan_metric(metric, skip or {}))
+    return run_all(_plan_metric(metric, skip or {}))
 
 
 def metric_contract(*metrics: Metric, skip: Mapping[str, str] | None = None) -> Callable[..., None]:

@@ -29,7 +29,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.run.execute import Options, execute
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
-from bench_core.run.suite import load_suite
+from bench_core.run.suite_file import load_suite
 
 DATA_SETS = 1000
 BENCHOPT_COLD, BENCHOPT_WARM = 15.0, 10.0

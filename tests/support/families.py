@@ -17,7 +17,8 @@ from bench_records.records import Records
 from bench_core import DataContext, Dataset, DataSource, Method, Policy, Problem, hookimpl
 from bench_core.contract.canonical import canonical_json
 from bench_core.plugins.manager import load_registry
-from bench_core.run.suite import Suite, parse_suite
+from bench_core.run.suite import Suite
+from bench_core.run.suite_file import parse_suite
 from support.publishing import PUBLISHING
 
 DATASETS = ("Heart", "Pima", "Credit", "Synthetic30")

@@ -13,7 +13,7 @@ from bench_core.run.execute import Options
 from bench_core.run.runner import RunReport, run_suite
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
-from bench_core.run.suite import parse_suite
+from bench_core.run.suite_file import parse_suite
 from support import tiny_plugin
 from support.publishing import PUBLISHING
 

@@ -12,7 +12,8 @@ from bench_core import Costs
 from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.plugins.manager import load_registry
 from bench_core.run.record_file import RECORD_FORMAT
-from bench_core.run.suite import Suite, parse_suite
+from bench_core.run.suite import Suite
+from bench_core.run.suite_file import parse_suite
 from support import tiny_plugin
 from support.publishing import PUBLISHING
 

@@ -13,11 +13,9 @@ The judge reads numbers and short texts from them. It never unpickles what they 
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,21 +24,21 @@ import numpy as np
 from bench_sandbox import Blob, CallError, Process, SandboxError, Server, StoppedError, importable, packed, readable
 from numpy.typing import NDArray
 
-from bench_core.contract.canonical import canonical_json, sha256_text, writable
+from bench_core.contract.canonical import canonical_json, sha256_text
 from bench_core.contract.decisions import Decisions, Rows
-from bench_core.contract.errors import BenchError, ContractError
+from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem
 from bench_core.contract.readonly import is_frozen
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.registry import Registry
-from bench_core.run.execute.kernels import compiles_for_shapes
-from bench_core.run.execute.remote import family_from
+from bench_core.run.execute.kernels import compiles_for_shapes, synthetic_problem
+from bench_core.run.execute.remote import family_from, remote_error
 from bench_core.run.execute.solving import problem_arrays, problem_values, rows_arrays
-from bench_core.run.failures import RemoteError, TrialStopped
-from bench_core.run.run_trial import Solver, TrialResult
+from bench_core.run.failures import TrialStopped
+from bench_core.run.run_trial import Solver
 from bench_core.run.trial import Trial, parameters_of
 
-__all__ = ["Isolated", "kernels_folder", "once_more_if_killed"]
+__all__ = ["Isolated"]
 
 T = TypeVar("T")
 
@@ -55,18 +53,6 @@ _ENVIRONMENT = {"JOBLIB_MULTIPROCESSING": "0"}
 _IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
 _MOST_BYTES = 2**32
 _KEPT = 8
-_ERRORS = f"{BenchError.__module__}.{BenchError.__qualname__}"
-
-
-def kernels_folder(cache: Path) -> Path:
-    """The folder of compiled kernels: below numba's cache folder if the environment names one, else below the cache."""
-    return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "compiled"
-
-
-def once_more_if_killed(run: Callable[[], TrialResult]) -> TrialResult:
-    """Run a trial; run it a second time if another process killed its method."""
-    result = run()
-    return run() if result.record.get("error", {}).get("kind") == "killed" else result
 
 
 class Isolated(Solver):
@@ -204,7 +190,7 @@ class Isolated(Solver):
         try:
             return call(self._process)
         except CallError as error:
-            raise _remote(error) from None
+            raise remote_error(error) from None
         except StoppedError as error:
             self._process = None
             if error.kind == "time":
@@ -311,23 +297,3 @@ class Isolated(Solver):
         except CallError:
             pass  # the trial will fail with the same error and report it
         return True
-
-
-def synthetic_problem(problem: Problem, rows: int = 60) -> Problem:
-    """A problem of the same kind without any information from the data: zeros and ones, labels in turn, prices 1."""
-    count = np.arange(rows)
-    part = replace(
-        problem.train,
-        X=np.random.default_rng(0).integers(0, 2, (rows, problem.train.X.shape[1])).astype(np.float64),
-        y=(count % max(problem.n_classes, 2)).astype(problem.train.y.dtype),
-        sizes=None if problem.train.sizes is None else np.ones(rows),
-        query=None if problem.train.query is None else count // 10,
-    )
-    prices = replace(problem.costs, prices=np.ones_like(problem.costs.prices))
-    return replace(problem, train=part, validation=part, costs=prices, seed=0)
-
-
-def _remote(error: CallError) -> RemoteError:
-    """Convert an error of another process to a class with the name of its type."""
-    kind: type[RemoteError] = type(writable(error.type), (RemoteError,), {})
-    return kind(str(error), _ERRORS in error.bases, error.trace)

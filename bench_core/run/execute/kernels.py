@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-__all__ = ["compiles_for_shapes", "load_numba", "use_kernels"]
+import numpy as np
+
+from bench_core.contract.method import Problem
+
+__all__ = ["compiles_for_shapes", "kernels_folder", "load_numba", "synthetic_problem", "use_kernels"]
+
+
+def kernels_folder(cache: Path) -> Path:
+    """The folder of compiled kernels: below numba's cache folder if the environment names one, else below the cache."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR", cache)) / "compiled"
 
 
 def load_numba() -> None:
@@ -50,3 +60,17 @@ def use_kernels(folder: str, *, writable: bool) -> None:
 
     caching.CacheImpl._locator_classes = [ReadOnly]
     caching.Cache.save_overload = keep_nothing  # type: ignore[method-assign]
+
+
+def synthetic_problem(problem: Problem, rows: int = 60) -> Problem:
+    """A problem of the same kind without any information from the data: zeros and ones, labels in turn, prices 1."""
+    count = np.arange(rows)
+    part = replace(
+        problem.train,
+        X=np.random.default_rng(0).integers(0, 2, (rows, problem.train.X.shape[1])).astype(np.float64),
+        y=(count % max(problem.n_classes, 2)).astype(problem.train.y.dtype),
+        sizes=None if problem.train.sizes is None else np.ones(rows),
+        query=None if problem.train.query is None else count // 10,
+    )
+    prices = replace(problem.costs, prices=np.ones_like(problem.costs.prices))
+    return replace(problem, train=part, validation=part, costs=prices, seed=0)

@@ -1,4 +1,4 @@
-"""Policies in another process: their validated descriptions, and calls to them."""
+"""Policies in another process: their validated descriptions, and calls to them; errors of such a process."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from bench_sandbox import CallError
 from numpy.typing import NDArray
 
 from bench_core.contract.canonical import plain, writable
 from bench_core.contract.decisions import Decisions, Rows
+from bench_core.contract.errors import BenchError
 from bench_core.contract.method import Family, Policy
+from bench_core.run.failures import RemoteError
 
-__all__ = ["family_from"]
+__all__ = ["family_from", "remote_error"]
+
+_ERRORS = f"{BenchError.__module__}.{BenchError.__qualname__}"
 
 Decide = Callable[[int, Rows, NDArray[np.bool_] | None], Decisions]
 Next = Callable[[int, Rows, NDArray[np.bool_]], NDArray[np.bool_]]
@@ -75,3 +80,9 @@ def _typed(value: Any, kind: type[Any], what: str) -> Any:
     if not isinstance(value, kind):
         raise ValueError(f"it gave no {what} where one is needed")
     return value
+
+
+def remote_error(error: CallError) -> RemoteError:
+    """Convert an error of another process to a class with the name of its type."""
+    kind: type[RemoteError] = type(writable(error.type), (RemoteError,), {})
+    return kind(str(error), _ERRORS in error.bases, error.trace)

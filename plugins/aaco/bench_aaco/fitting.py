@@ -8,7 +8,8 @@ import numpy as np
 from bench_models.partial import MaskedTrees, PartialPredictor, random_masks
 from numpy.typing import NDArray
 
-from bench_aaco.oracle import Oracle, units_of
+from bench_aaco.candidates import units_of
+from bench_aaco.oracle import Oracle
 from bench_core import Problem
 
 __all__ = ["FitTrees", "LookAhead", "learn", "own_masks"]

@@ -11,9 +11,10 @@ from bench_models.partial import Candidates, PartialPredictor, set_losses
 from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
+from bench_aaco.candidates import draw_candidates, units_of
 from bench_core import Problem
 
-__all__ = ["Oracle", "Prices", "draw_candidates", "fit_oracle", "lambda_grid", "units_of"]
+__all__ = ["Oracle", "Prices", "fit_oracle", "lambda_grid"]
 
 _BLOCK, _AT_ONCE = 64, 512
 _TINY = 1e-12
@@ -237,29 +238,6 @@ class Oracle:
         """Return the mean losses over all references when nothing is known: float64 (1 + sets,)."""
         nothing = np.zeros((len(self.y), self.features), dtype=bool)
         return np.asarray(set_losses(self.predictor, self.X, self.y, nothing, candidates).mean(axis=0))
-
-
-def units_of(problem: Problem) -> NDArray[np.int64]:
-    """Return the unit of each feature: features of one group without own prices form a unit; int64 (features,)."""
-    costs, n = problem.costs, problem.n_features
-    unit = np.arange(n)
-    if costs.groups is not None:
-        for group in np.unique(costs.groups[costs.groups >= 0]):
-            free = np.flatnonzero((costs.groups == group) & ~costs.prices.any(axis=1))
-            unit[free] = free[:1].repeat(len(free))
-    return np.unique(unit, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def draw_candidates(rng: np.random.Generator, unit: NDArray[np.int64], subsets: int) -> Candidates:
-    """Return every single unit, then random sets of two or more: uniform sizes, uniform members."""
-    units = int(unit.max()) + 1
-    sets = [np.arange(units) == u for u in range(units)]
-    if units > 1 and subsets:
-        words = rng.bit_generator.random_raw(subsets * (units + 1)).reshape(subsets, units + 1)
-        size = 2 + (words[:, 0] % np.uint64(units - 1)).astype(np.int64)
-        ranks = np.argsort(np.argsort(words[:, 1:], axis=1, kind="stable"), axis=1, kind="stable")
-        sets += list(ranks < size[:, None])
-    return Candidates(np.array(sets)[:, unit])
 
 
 def fit_oracle(

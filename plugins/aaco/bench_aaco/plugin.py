@@ -88,8 +88,9 @@ class AACO(Method):
         """Fit the predictor and the look-ahead, which all λ share."""
         from bench_models.partial import fit_installed, fit_masked_trees
 
+        from bench_aaco.candidates import units_of
         from bench_aaco.fitting import learn
-        from bench_aaco.oracle import fit_oracle, units_of
+        from bench_aaco.oracle import fit_oracle
 
         look_ahead = partial(
             fit_oracle, problem,

@@ -6,8 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
+from bench_aaco.candidates import draw_candidates, units_of
 from bench_aaco.kernels import best_sets
-from bench_aaco.oracle import draw_candidates, fit_oracle, lambda_grid, units_of
+from bench_aaco.oracle import fit_oracle, lambda_grid
 from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
 from bench_models.partial import fit_installed, set_losses

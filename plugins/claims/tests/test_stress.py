@@ -13,7 +13,7 @@ from support.bench import Bench
 from support.synthetic import Values, labelled, policies_of, record_of, records_of, suite_of
 
 from bench_core.plugins.manager import load_registry
-from bench_core.run.suite import load_suite
+from bench_core.run.suite_file import load_suite
 
 HOME = Path(__file__).parents[3]
 PUBLISHED = sorted(

@@ -41,10 +41,10 @@ def mean_cost_plain(tree: Tree, grower: Grower, rows: NDArray[np.int64], prices:
 
 def mean_cost(tree: Tree, grower: Grower, rows: NDArray[np.int64], prices: Prices, error_cost: float) -> float:
     """Compiled `mean_cost_plain`."""
-    from bench_cost_trees import _kernels
+    from bench_cost_trees import _kernels_grown
 
     return float(
-        _kernels.mean_cost(
+        _kernels_grown.mean_cost(
             grower.X,
             grower.y,
             np.asarray(rows, dtype=np.int64),

@@ -63,7 +63,7 @@ def pruned(tree: Tree, confidence: float) -> Tree:
 
 def pruned_leaves(tree: Tree, confidence: float) -> NDArray[np.bool_]:
     """Leaves of the pruned tree; bool (nodes,). Values of nodes below these leaves are undefined."""
-    from bench_cost_trees._kernels import prune
+    from bench_cost_trees._kernels_grown import prune
 
     leaf: NDArray[np.bool_] = prune(tree.left, tree.counts, confidence, normal_quantile(confidence))
     return leaf

@@ -11,18 +11,18 @@ import math
 import queue
 import time
 import uuid
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from bench_core import BenchError, RequestError
-from bench_core.execution import Schedule, TrialStatus, TrialStopped, Work, WorkerSettings, fail
+from bench_core.execution import Schedule, TrialStatus, TrialStopped, Work, fail
 from bench_core.records import Store
 from bench_core.suites import Planned
 from bench_dask import remote
 from bench_dask.cluster import connected
-from bench_dask.trials import needs_of, planned_to_plain
+from bench_dask.trials import needs_of, planned_to_plain, request_of
+from bench_dask.worker_state import WorkerState
 
 __all__ = ["run_on_dask"]
 
@@ -50,39 +50,15 @@ def run_on_dask(work: Work) -> None:
             run.leave()
 
 
-@dataclass
-class _WorkerState:
-    """A worker of the cluster.
-
-    Attributes:
-        address, name: Dask's address and name of the worker.
-        slots: number of trials that it runs at a time.
-        concurrent: number of trials that all workers of its machine run at a time.
-        memory: bytes that its trials may need together.
-        state: ``asked`` while it checks whether it can run the trials, then ``ready`` or ``refused``.
-        environment: description of its machine, for records of trials whose process ended.
-        assigned: trials that it has not answered yet, by key of the task, in order.
-    """
-
-    address: str
-    name: str
-    slots: int
-    concurrent: int
-    memory: float
-    state: str = "asked"
-    environment: dict[str, Any] = field(default_factory=dict)
-    assigned: OrderedDict[str, Planned] = field(default_factory=OrderedDict)
-
-
 class _Run:
     def __init__(self, work: Work, client: Any) -> None:
         self.work, self.client, self.id = work, client, uuid.uuid4().hex
         self.store = Store(work.settings.store)
         self.schedule = Schedule(work.todo, work.seconds, work.memory)
         self.again: list[Planned] = []
-        self.request = json.dumps(_request_of(work.settings))
+        self.request = json.dumps(request_of(work.settings))
         self.needs = json.dumps(needs_of(work.todo, work.settings.metrics, work.cache.registry))
-        self.workers: dict[str, _WorkerState] = {}
+        self.workers: dict[str, WorkerState] = {}
         self.refused: dict[str, str] = {}
         self.futures: dict[str, Any] = {}
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -154,17 +130,11 @@ class _Run:
 
     def _check(self, address: str, info: dict[str, Any], concurrent: int) -> None:
         """Ask a new worker whether it can run the trials."""
-        import psutil
-
-        limit = float(info.get("memory_limit") or 0) or float(psutil.virtual_memory().total)
-        name = str(info.get("name", address))
-        shown = name if name == address else f"{name} ({address})"
-        worker = _WorkerState(address, shown, int(info.get("nthreads", 1)), concurrent, limit)
-        self.workers[address] = worker
+        self.workers[address] = worker = WorkerState.of(address, info, concurrent)
         key = f"bench-check-{uuid.uuid4().hex}"
         self._submit(key, worker, remote.check, self.id, self.request, concurrent, self.needs)
 
-    def _lost(self, worker: _WorkerState) -> None:
+    def _lost(self, worker: WorkerState) -> None:
         """Take back the trials of a lost worker, and count a death for each trial that it was running."""
         for key in [key for key, future in self.futures.items() if getattr(future, "bench_worker", None) is worker]:
             self._drop(key)
@@ -177,7 +147,7 @@ class _Run:
             else:
                 self.again.append(planned)
 
-    def _checked(self, worker: _WorkerState, answer: dict[str, Any]) -> None:
+    def _checked(self, worker: WorkerState, answer: dict[str, Any]) -> None:
         if answer["reasons"]:
             worker.state = "refused"
             line = f"{worker.name}: {'; '.join(answer['reasons'])}"
@@ -207,26 +177,26 @@ class _Run:
         """Return the number of trials that are not assigned to any worker."""
         return len(self.schedule) + len(self.again)
 
-    def _take(self, worker: _WorkerState, slots: int, room: float) -> Planned | None:
+    def _take(self, worker: WorkerState, slots: int, room: float) -> Planned | None:
         """Return a worker's next trial: one that has to run again, or the schedule's choice; None if none fits."""
         for number, planned in enumerate(self.again):
             if self.work.memory.get(planned.name, -math.inf) <= room:
                 return self.again.pop(number)
         return self.schedule.take(worker.address, slots, room)
 
-    def _free_memory(self, worker: _WorkerState, largest: float) -> float:
+    def _free_memory(self, worker: WorkerState, largest: float) -> float:
         """Return the bytes that a worker's next trial may need; an idle worker of the largest kind takes any trial."""
         if worker.memory == largest and not worker.assigned:
             return math.inf
         return worker.memory - sum(self.work.memory.get(planned.name, 0.0) for planned in worker.assigned.values())
 
-    def _assign(self, planned: Planned, worker: _WorkerState) -> None:
+    def _assign(self, planned: Planned, worker: WorkerState) -> None:
         key = f"bench-{planned.name[:16]}-{uuid.uuid4().hex}"
         worker.assigned[key] = planned
         trial = json.dumps(planned_to_plain(planned))
         self._submit(key, worker, remote.run_trial, self.id, self.request, worker.concurrent, trial)
 
-    def _submit(self, key: str, worker: _WorkerState, task: Any, *arguments: Any) -> None:
+    def _submit(self, key: str, worker: WorkerState, task: Any, *arguments: Any) -> None:
         future = self.client.submit(
             task, key, *arguments, key=key, workers=[worker.address], allow_other_workers=False, pure=False
         )
@@ -269,7 +239,7 @@ class _Run:
                     answers[future.key] = future.exception(timeout=_PATIENCE)
         return [answers.get(future.key) for future in futures]
 
-    def _answered(self, key: str, worker: _WorkerState, answer: Any) -> None:
+    def _answered(self, key: str, worker: WorkerState, answer: Any) -> None:
         """Process the answer of a worker's check or of a trial."""
         planned = worker.assigned.pop(key, None)
         if isinstance(answer, str):
@@ -286,7 +256,7 @@ class _Run:
         else:
             self._write(planned, worker, *answer)
 
-    def _write(self, planned: Planned, worker: _WorkerState, text: str, record: bytes, decisions: bytes | None) -> None:
+    def _write(self, planned: Planned, worker: WorkerState, text: str, record: bytes, decisions: bytes | None) -> None:
         """Write a trial's record to the store; repeat or fail a trial whose process ended.
 
         Raises:
@@ -310,7 +280,7 @@ class _Run:
             return
         self.work.note(TrialStatus(planned.name, result["status"], result["message"], result["seconds"]))
 
-    def _again(self, planned: Planned, stopped: TrialStopped, worker: _WorkerState) -> None:
+    def _again(self, planned: Planned, stopped: TrialStopped, worker: WorkerState) -> None:
         """Run a trial again after its process was killed, or fail it after `_MOST_DEATHS` times."""
         self.killed[planned.name] += 1
         if self.killed[planned.name] >= _MOST_DEATHS:
@@ -318,17 +288,9 @@ class _Run:
         else:
             self.again.append(planned)
 
-    def _failed(self, planned: Planned, stopped: TrialStopped, worker: _WorkerState) -> None:
+    def _failed(self, planned: Planned, stopped: TrialStopped, worker: WorkerState) -> None:
         seconds = self.work.options.timeout or 0.0 if stopped.kind == "time" else 0.0
         self.work.note(fail(planned, self.work.settings, stopped, seconds, worker.environment or None))
-
-
-def _request_of(settings: WorkerSettings) -> dict[str, Any]:
-    """Return the settings of a run that a `bench_dask.process.TrialProcess` needs, as plain JSON values."""
-    same = {
-        name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout", "audit_seed", "judge")
-    }
-    return {**same, "offline": settings.context.offline}
 
 
 def _one_line(error: object) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bench_core import CONTRACT_VERSION, RequestError, SplitRule, build
-from bench_core.execution import Worker, parameters_of, with_hint
+from bench_core.execution import Worker, WorkerSettings, parameters_of, with_hint
 from bench_core.suites import Planned, Registry, Trial
 
-__all__ = ["needs_of", "planned_from_plain", "planned_to_plain", "unmet"]
+__all__ = ["needs_of", "planned_from_plain", "planned_to_plain", "request_of", "unmet"]
 
 _SAME = ("dataset", "costs", "method", "point", "encode", "threshold", "reject", "seed", "audit_rounds")
 _OF_THE_CORE = "error"
@@ -107,3 +107,11 @@ def _unmet_data(plain: Mapping[str, Any], registry: Registry, worker: Worker) ->
         hashes = f"its content hash is {content[:16]}, the run's {planned.content[:16]}"
         return [f"its data set {trial.dataset!r} differs: {hashes}"]
     return []
+
+
+def request_of(settings: WorkerSettings) -> dict[str, Any]:
+    """Return the settings of a run that a `bench_dask.process.TrialProcess` needs, as plain JSON values."""
+    same = {
+        name: getattr(settings, name) for name in ("metrics", "memory", "isolation", "timeout", "audit_seed", "judge")
+    }
+    return {**same, "offline": settings.context.offline}

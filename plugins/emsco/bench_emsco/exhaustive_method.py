@@ -160,7 +160,7 @@ def representatives(front: GlobalFront, threads: int) -> Chromosomes:
     Millions of chromosomes may share a point, so listing is repeated for the points without a chromosome.
     """
     from bench_emsco.evaluation import evaluate
-    from bench_emsco.subset_cache import TableCache
+    from bench_emsco.table_cache import TableCache
 
     confident, correct, costs = front.tables
     cache = TableCache(confident, correct, front.n_rows)

@@ -7,13 +7,12 @@ from typing import Any
 import numba
 import numpy as np
 
+from bench_greedymiser._kernels_histogram import best_cuts, count, count_all
+
 __all__ = ["grow"]
 
 _MOST_KEPT = 1 << 22
 """Most places of all histograms kept for child nodes (64 MiB); other histograms are counted from the rows again."""
-
-_SLACK = 1 - 1e-12
-"""A factor that covers the rounding errors of the products it is applied to."""
 
 
 @numba.njit(cache=True)
@@ -72,10 +71,10 @@ def grow(
             n_free -= 1
             holds[0] = free[n_free]
         own = histograms[holds[0] if depth > 1 else scratch]
-        _count_all(own, codes, starts, counts, residual)
+        count_all(own, codes, starts, counts, residual)
         for c in range(columns):
             costs[c] = _cost(feature_of_column[c], prices)
-        _best_cuts(
+        best_cuts(
             own, total[0], rows, least, floor, costs, n_values, first, shares, missing,
             gains[0], cuts[0], sides[0],
         )  # fmt: skip
@@ -142,10 +141,10 @@ def grow(
                         where = free[n_free]
                         holds[child] = where
                     own = histograms[where]
-                    _count(own, codes, starts, residual, order[begin[child] : end[child]])
+                    count(own, codes, starts, residual, order[begin[child] : end[child]])
                     smaller = own
                 if size >= 2 * least:
-                    _best_cuts(
+                    best_cuts(
                         own, total[child], size, least, floor, costs, n_values, first, shares, missing,
                         gains[slot], cuts[slot], sides[slot],
                     )  # fmt: skip
@@ -157,31 +156,6 @@ def grow(
             for i in range(begin[at], end[at]):
                 node[order[i]] = at
     return column[:n_nodes], cut[:n_nodes], missing_left[:n_nodes], left[:n_nodes], node
-
-
-@numba.njit(cache=True)
-def _count_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: Any) -> None:
-    """Fill the histogram of all rows; its counts are given."""
-    for place in range(len(counts)):
-        histogram[place, 0] = 0.0
-        histogram[place, 1] = counts[place]
-    for row in range(len(codes)):
-        value = residual[row]
-        for lane in range(len(starts)):
-            # Unsigned indices save numba's test for negative ones in the innermost loop.
-            histogram[np.uint64(starts[lane]) + np.uint64(codes[row, lane]), 0] += value
-
-
-@numba.njit(cache=True)
-def _count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) -> None:
-    """Fill the histogram of the given rows."""
-    histogram[:] = 0.0
-    for row in rows:
-        value = residual[row]
-        for lane in range(len(starts)):
-            place = np.uint64(starts[lane]) + np.uint64(codes[row, lane])
-            histogram[place, 0] += value
-            histogram[place, 1] += 1.0
 
 
 @numba.njit(cache=True)
@@ -227,82 +201,3 @@ def _choose(gains: Any, floor: Any, feature_of_column: Any, prices: Any) -> Any:
         if net > best:
             chosen, best = c, net
     return chosen
-
-
-@numba.njit(cache=True)
-def _best_cuts(
-    histogram: Any,
-    total: Any,
-    count: Any,
-    least: Any,
-    floor: Any,
-    costs: Any,
-    n_values: Any,
-    first: Any,
-    shares: Any,
-    missing: Any,
-    gains: Any,
-    cuts: Any,
-    sides: Any,
-) -> None:
-    """For each column: the greatest gain at a node, its cut, and the side of missing values.
-
-    The gain stays −inf for a column without a cut, and for one that cannot be chosen. `costs` (columns,) are the
-    current prices, which can only fall; so the chosen split is worth at least the greatest gain minus cost found so
-    far. Cuts that cannot reach this bound, or the best gain of their column, are rejected by comparing products, which
-    saves the divisions.
-    """
-    n = float(count)
-    parent = total * total / n
-    bound = max(floor, 0.0)
-    for c in range(len(first)):
-        start = first[c]
-        if start < 0:
-            continue
-        best, where, side, larger = -np.inf, 0, False, False
-        reach = (bound + parent) * _SLACK
-        if shares[c]:
-            # The lower bin holds all rows that are not in the upper one.
-            rest, above = histogram[start, 0], histogram[start, 1]
-            s, m = total - rest, n - above
-            if m >= least and above >= least:
-                best, larger = s * s / m + rest * rest / above - parent, m >= above
-            gone, last = 0.0, 0
-        else:
-            values = n_values[c]
-            gone_sum, gone = 0.0, 0.0
-            if missing[c]:
-                gone_sum, gone = histogram[start + values, 0], histogram[start + values, 1]
-            s, m = 0.0, 0.0
-            for b in range(values):
-                here = histogram[start + b, 1]
-                if here == 0.0 and b > 0:
-                    continue
-                s += histogram[start + b, 0]
-                m += here
-                rest, above = total - s, n - m
-                if m >= least and above >= least and s * s * above + rest * rest * m >= reach * (m * above):
-                    gain = s * s / m + rest * rest / above - parent
-                    if gain > best:
-                        best, where, side, larger = gain, b, False, m >= above
-                        reach = max(reach, (best + parent) * _SLACK)
-                if gone > 0.0:
-                    s2, m2 = s + gone_sum, m + gone
-                    rest, above = total - s2, n - m2
-                    if m2 >= least and above >= least:
-                        gain = s2 * s2 / m2 + rest * rest / above - parent
-                        if gain > best:
-                            best, where, side = gain, b, True
-            last = values - 1
-        if best == -np.inf:
-            continue
-        # Put the cut in the middle of the bins that are empty at this node.
-        cut = where
-        if last > 0:
-            upper = where + 1
-            while upper <= last and histogram[start + upper, 1] == 0.0:
-                upper += 1
-            cut = (where + upper - 1) // 2 if upper <= last else last
-        gains[c], cuts[c] = best, cut
-        sides[c] = side if gone > 0.0 else larger
-        bound = max(bound, best - costs[c])

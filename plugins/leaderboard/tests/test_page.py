@@ -33,7 +33,7 @@ from support.synthetic import METRICS, Values, labelled, record_of, records_of, 
 from bench_core.plugins.manager import load_registry
 from bench_core.run.record_file import seal, unseal
 from bench_core.run.suite import Suite
-from bench_core.run.suite import suite_of as suite_from
+from bench_core.run.suite_file import suite_of as suite_from
 
 SEEDS = 6
 

@@ -80,7 +80,7 @@ def test_a_second_run_computes_nothing_and_gives_the_same_results(results: Resul
 def test_the_module_bench_core_run_can_be_called(results: Results) -> None:
     import bench_core.run.suite
 
-    assert bench_core.run.suite.load_suite
+    assert bench_core.run.suite.Suite
     folder = results.session.out.parent
     again = bench_core.run(folder / "small.toml", store=folder / "store", out=folder / "out", isolation="none")
     assert len(again.records()) == len(results.records())

@@ -7,6 +7,7 @@ from bench_public_data import embedded, named
 from bench_public_data.cost_classes import CostClasses, ImportanceQuantiles
 from bench_public_data.csv_source import Csv
 from bench_public_data.medical_prices import TurneyPrices
+from bench_public_data.mnist import Mnist, MnistPyramid
 from bench_public_data.openml_named import SOURCES
 from bench_public_data.openml_source import OpenML
 from bench_public_data.parquet_source import Parquet
@@ -49,8 +50,8 @@ def bench_register_datasets(register: RegisterDataset) -> None:
     register("spambase", named.Spambase)
     register("nomao", named.Nomao)
     register("miniboone", named.MiniBooNE)
-    register("mnist", named.Mnist)
-    register("mnist-pyramid", named.MnistPyramid)
+    register("mnist", Mnist)
+    register("mnist-pyramid", MnistPyramid)
     for name, source in SOURCES.items():
         register(name, source)
 

@@ -16,7 +16,8 @@ from bench_core import DataContext, DataError, Dataset, DataSource, DataUnavaila
 from bench_public_data import limits
 from bench_public_data.exact_csv import read_exact
 from bench_public_data.table_cache import CachedTable, table_hash
-from bench_public_data.uci_archives import ARCHIVES, PHYSIONET, Archive, prepared
+from bench_public_data.uci_archives import ARCHIVES, PHYSIONET, Archive
+from bench_public_data.uci_table import prepared
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_public_data import embedded, plugin
-from bench_public_data.named import MnistPyramid, area_overlap
+from bench_public_data.mnist import MnistPyramid, area_overlap
 from bench_public_data.rows import given_split, row_range
 from bench_public_data.table_cache import CachedTable, table_hash
 from hypothesis import given

@@ -14,7 +14,8 @@ from bench_public_data.exact_csv import read_exact
 from bench_public_data.medical_prices import PRICES, TurneyPrices
 from bench_public_data.table_cache import table_hash
 from bench_public_data.uci import Uci
-from bench_public_data.uci_archives import ARCHIVES, prepared
+from bench_public_data.uci_archives import ARCHIVES
+from bench_public_data.uci_table import prepared
 
 from bench_core import DataContext, DataError, DataFacts, Dataset, RequestError, build
 from bench_core.suites import load_registry

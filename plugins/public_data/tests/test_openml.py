@@ -13,6 +13,7 @@ import openml
 import pandas as pd
 import pytest
 from bench_public_data import named
+from bench_public_data.mnist import Mnist
 from bench_public_data.openml_source import OpenML
 
 from bench_core import DataContext, DataError, DataUnavailable, RequestError, build
@@ -229,7 +230,7 @@ def test_offline_opens_no_connection(site, context):
     assert site.asked == []
 
 
-@pytest.mark.parametrize("source", [named.Nomao, named.MiniBooNE, named.Adult, named.Mnist])
+@pytest.mark.parametrize("source", [named.Nomao, named.MiniBooNE, named.Adult, Mnist])
 def test_the_command_in_the_hint_of_a_ready_made_set_names_it(source, context):
     with pytest.raises(DataUnavailable) as caught:
         source().load(replace(context, offline=True))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from bench_public_data import embedded, named
 from bench_public_data.medical_prices import TurneyPrices
+from bench_public_data.mnist import Mnist, MnistPyramid
 from bench_public_data.openml_named import SETS, SOURCES
 from bench_public_data.openml_source import OpenML
 from bench_public_data.parquet_source import Parquet
@@ -157,12 +158,12 @@ def test_covertype(mirrored):
 
 @pytest.mark.weekly
 def test_mnist_and_its_pyramid(mirrored):
-    mnist = named.Mnist().load(mirrored)
+    mnist = Mnist().load(mirrored)
     assert (mnist.values.shape, np.bincount(mnist.split).tolist()) == ((70000, 784), [60000, 0, 10000])
     assert np.bincount(mnist.target[mnist.split == 2]).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
     ]  # fmt: skip
-    data = named.MnistPyramid().load(mirrored)
+    data = MnistPyramid().load(mirrored)
     assert (data.n_features, data.classes) == (1120, ("3", "8"))
     assert np.bincount(data.split).tolist() == [6131 + 5851, 0, 1010 + 974]
     kept = np.isin(mnist.target, [3, 8])

@@ -21,6 +21,7 @@ from bench_site.methods import facts_of, strengths
 from bench_site.parts import TITLES, relinked
 from bench_site.results import results_data, shown_value
 from bench_site.sources import SHARES, Published, at_share, ranked
+from bench_site.suite_pages import suite_files
 from bench_site.templating import environment
 
 __all__ = ["Pages"]
@@ -28,8 +29,6 @@ __all__ = ["Pages"]
 MOST_ON_A_PAGE = 12
 """A page with more curves folds the others."""
 _BESIDE = 3
-_NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
-"""Pages of numbers are not in the index of the search: it would be most of the site."""
 
 
 class Pages:
@@ -64,15 +63,15 @@ class Pages:
         """Return all files of the site's source: address → text of the file, or path of a file to copy."""
         files: Files = {}
         for suite in self.published:
-            files |= self._suite(suite)
+            files |= suite_files(self, suite)
         for use in self.uses:
             files[f"methods/{self.method_at[use]}.md"] = self._method(use)
         for dataset in self.datasets:
             files[f"datasets/{self.dataset_at[dataset]}.md"] = self._dataset(dataset)
-        files["index.md"] = self._render("index", up="")
+        files["index.md"] = self.render("index", up="")
         for name in ("suites", "methods", "datasets"):
-            files[f"{name}/index.md"] = self._render(name, up="../")
-        files["results.md"] = self._render("results", up="")
+            files[f"{name}/index.md"] = self.render(name, up="../")
+        files["results.md"] = self.render("results", up="")
         first = self.published.index(self.compared) if self.compared else 0
         results = results_data(self.published, self.dataset_at, self._pages_of, first)
         files["assets/data/results.js"] = as_data_script("results", results)
@@ -191,7 +190,7 @@ class Pages:
 
     # Pages.
 
-    def _render(self, template: str, **values: Any) -> str:
+    def render(self, template: str, **values: Any) -> str:
         return self.templates.get_template(f"{template}.md.j2").render(**values)
 
     def curve_key(self, suite: Published, panel: Panel) -> str:
@@ -207,64 +206,12 @@ class Pages:
         some = ", ".join(methods[:4]) + (f" and {len(methods) - 4} more" if len(methods) > 4 else "")
         label = f"Curves on {heading}: {panel.quality.title} by cost, of {some}"
         values = {"key": self.curve_key(suite, panel), "label": label, "shown": methods if shown else []}
-        return self._render("curve", up=up, **values)
+        return self.render("curve", up=up, **values)
 
     def _pages_of(self, suite: Published) -> dict[str, str]:
         return {
             label: f"methods/{self.method_at[use]}.html" for label, use in suite.uses.items() if use in self.method_at
         }
-
-    def _suite(self, suite: Published) -> Files:
-        layout = self.layouts[suite.name]
-        base = f"suites/{suite.name}"
-        files: Files = {
-            f"{base}/{path.name}": path
-            for path in (suite.folder / name for name in suite.description["files"])
-            if path.suffix in (".svg", ".csv") and path.is_file()
-        }
-        beside = {name: suite.folder / f"{name}.md" for name in ("answer", "budgets", "timings")}
-        others = {name: path for name, path in beside.items() if path.is_file()}
-
-        def home(link: str) -> str | None:
-            """Return the address for a link of the suite's other pages."""
-            path, _, anchor = link.partition("#")
-            if Path(path).name == f"{suite.name}.md":
-                return target(f"#{anchor}") if anchor else "index.md"
-            return target(link)
-
-        def target(link: str, here: str = "") -> str | None:
-            path, _, anchor = link.partition("#")
-            if not path:
-                there = layout.anchors.get(anchor, here)
-                return f"#{anchor}" if there == here else f"{there}.md#{anchor}"
-            name = Path(path).name
-            if name == "README.md":
-                return "../../index.md"
-            own = name.removesuffix(".md") in others or Path(name).stem in layout.addresses.values()
-            if own or f"{base}/{name}" in files:
-                return name
-            return next((f"../{o.name}/index.md" for o in self.published if name == f"{o.name}.md"), None)
-
-        for part, markdown in layout.parts.items():
-            body = relinked(markdown, lambda link, part=part: target(link, part))  # type: ignore[misc]
-            head = _NOT_SEARCHED if part in ("results", "curves", "provenance") else ""
-            files[f"{base}/{part}.md"] = f"{head}# {TITLES[part]}: {text(suite.title)}\n\n{body}"
-        for path in others.values():
-            files[f"{base}/{path.name}"] = _NOT_SEARCHED + relinked(path.read_text(encoding="utf-8"), home)
-        for dataset, markdown in layout.alone.items():
-            sections = markdown.partition("\n## ")
-            files[f"{base}/{layout.addresses[dataset]}.md"] = self._render(
-                "panel",
-                up="../../",
-                suite=suite,
-                dataset=dataset,
-                panels=[panel for panel in suite.panels if panel.dataset == dataset],
-                tables=relinked("".join(sections[1:]).lstrip(), home),
-            )
-        files[f"{base}/index.md"] = self._render(
-            "suite", up="../../", suite=suite, parts=layout.parts, alone=layout.addresses, beside=list(others)
-        )
-        return files
 
     def _answer(self) -> str:
         """Return the leaderboard's front page with the site's links."""
@@ -295,7 +242,7 @@ class Pages:
         plugin = self.registry.plugin_of("methods", use) if about else None
         compared = self.compared.uses if self.compared else {}
         labels = [one["name"] for one in self.live.get("methods", ()) if compared.get(one["name"]) == use]
-        return self._render(
+        return self.render(
             "method",
             up="../",
             use=use,
@@ -315,7 +262,7 @@ class Pages:
 
     def _paper(self, paper: Paper) -> str:
         suites = [suite for suite in self.published if suite.name in paper.suites]
-        return self._render("paper", up="../../", paper=paper, suites=suites)
+        return self.render("paper", up="../../", paper=paper, suites=suites)
 
     def _dataset(self, dataset: str) -> str:
         places = [(suite, panel) for suite in self.published for panel in suite.panels if panel.dataset == dataset]
@@ -326,7 +273,7 @@ class Pages:
             if any(row["dataset"] == dataset for row in suite.description["rows"])
             and (dataset in self.layouts[suite.name].addresses or "results" in self.layouts[suite.name].parts)
         ]
-        return self._render(
+        return self.render(
             "dataset",
             up="../",
             dataset=dataset,

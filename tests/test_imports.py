@@ -158,6 +158,14 @@ def test_the_core_and_the_sandbox_stay_small(folder: str, most: int) -> None:
     assert most / 2 < sum(counts.values()) <= most, sorted(counts.items(), key=lambda pair: -pair[1])[:9]
 
 
+@FOLDERS
+def test_modules_and_packages_stay_small(project: Project) -> None:
+    """A module has at most 300 lines, a package at most 5,000 (the core: see above), docstrings included."""
+    counts = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in project.modules}
+    assert {path: count for path, count in counts.items() if count > 300} == {}
+    assert sum(counts.values()) <= 5000 or project.folder == ROOT
+
+
 def test_docstrings_comments_and_brackets_are_not_counted() -> None:
     source = '"""Text\n\nmore."""\n# why\nx = [\n    1,\n]\n\ndef f():\n    """Text."""\n    return x  # why\n'
     assert code_lines(source) == 4

@@ -6,15 +6,13 @@ Sections that plugins own (`bench_core.plugins.hookspecs`) are added when a file
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from bench_core.plugins.hookspecs import SuiteSection
 from bench_core.protocol.encode import Encoding
 from bench_core.protocol.split import SplitRule
-
-M = TypeVar("M", bound=BaseModel)
 
 _MOST_SEEDS = 10_000
 _TAKEN = ("readme", "index")

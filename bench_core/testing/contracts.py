@@ -16,7 +16,7 @@ from bench_core.contract.sources import CostScheme, DataContext, DataSource
 from bench_core.testing import checks_sources as sources
 from bench_core.testing.checks import CHECKS, Check
 from bench_core.testing.checks_metrics import METRIC_CHECKS
-from bench_core.testing.planned import TASKS, CheckResult, Planned, labels_of, reason_of, refuse_unknown, run_all
+from bench_core.testing.planned import TASKS, CheckResult, PlannedCheck, labels_of, reason_of, refuse_unknown, run_all
 from bench_core.testing.problems import make_dataset
 
 __all__ = [
@@ -34,7 +34,7 @@ VARIANT_CHECKS = ("determinism", "shapes", "audit")
 """Checks of every further instance of a class; the remaining checks have the marker ``weekly``."""
 
 
-def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] | None) -> Iterator[Planned]:
+def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] | None) -> Iterator[PlannedCheck]:
     refuse_unknown(skip, [check.name for check in CHECKS])
     own = [task for task in TASKS if task in (tasks or method.tasks)]
     if tasks and (foreign := set(tasks) - set(method.tasks)):
@@ -43,7 +43,7 @@ def _plan_method(method: Method, skip: Mapping[str, str], tasks: Sequence[Task] 
         for task in own if check.per_task else own[:1] or TASKS[:1]:
             if not check.per_task or task in check.tasks:
                 shown = task if check.per_task else ""
-                yield Planned(check.name, shown, _bound(check, method, task), reason_of(skip, check.name, shown))
+                yield PlannedCheck(check.name, shown, _bound(check, method, task), reason_of(skip, check.name, shown))
 
 
 def _bound(check: Check, method: Method, task: Task) -> Callable[[], None]:
@@ -107,16 +107,16 @@ def method_contract(
     return contract
 
 
-def _plan_dataset(source: DataSource, context: DataContext, skip: Mapping[str, str]) -> Iterator[Planned]:
+def _plan_dataset(source: DataSource, context: DataContext, skip: Mapping[str, str]) -> Iterator[PlannedCheck]:
     refuse_unknown(skip, list(sources.DATASET_CHECKS))
     for name, check in sources.DATASET_CHECKS.items():
-        yield Planned(name, "", lambda check=check: check(source, context), skip.get(name, ""))  # type: ignore[misc]
+        yield PlannedCheck(name, "", lambda check=check: check(source, context), skip.get(name, ""))  # type: ignore[misc]
 
 
-def _plan_cost_scheme(scheme: CostScheme, dataset: Dataset, skip: Mapping[str, str]) -> Iterator[Planned]:
+def _plan_cost_scheme(scheme: CostScheme, dataset: Dataset, skip: Mapping[str, str]) -> Iterator[PlannedCheck]:
     refuse_unknown(skip, list(sources.COST_CHECKS))
     for name, check in sources.COST_CHECKS.items():
-        yield Planned(name, "", lambda check=check: check(scheme, dataset), skip.get(name, ""))  # type: ignore[misc]
+        yield PlannedCheck(name, "", lambda check=check: check(scheme, dataset), skip.get(name, ""))  # type: ignore[misc]
 
 
 def check_dataset(
@@ -208,14 +208,14 @@ def cost_scheme_contract(
     return contract
 
 
-def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[Planned]:
+def _plan_metric(metric: Metric, skip: Mapping[str, str]) -> Iterator[PlannedCheck]:
     refuse_unknown(skip, list(METRIC_CHECKS))
     tasks = [task for task in TASKS if task in metric.tasks] or list(TASKS[:1])
     for name, check in METRIC_CHECKS.items():
         for task in tasks if name != "declaration" else tasks[:1]:
             shown = task if name != "declaration" else ""
             tried = _with_cut(metric) if shown else metric
-            yield Planned(name, shown, partial(check, tried, task), reason_of(skip, name, shown))
+            yield PlannedCheck(name, shown, partial(check, tried, task), reason_of(skip, name, shown))
 
 
 def check_metric(metric: Metric, *, skip: Mapping[str, str] | None = None) -> list[CheckResult]:

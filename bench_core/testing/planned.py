@@ -10,7 +10,7 @@ from typing import Any, Literal
 from bench_core.contract.errors import BenchError, DataUnavailable, did_you_mean
 from bench_core.contract.facts import Task
 
-__all__ = ["TASKS", "CheckResult", "Planned", "labels_of", "reason_of", "refuse_unknown", "run_all"]
+__all__ = ["TASKS", "CheckResult", "PlannedCheck", "labels_of", "reason_of", "refuse_unknown", "run_all"]
 
 TASKS: tuple[Task, ...] = ("binary", "multiclass", "regression", "ranking")
 
@@ -35,7 +35,16 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedCheck:
+    """A check that is to be run.
+
+    Attributes:
+        check: the check's name.
+        task: the task that it is run on; empty for a check without a task.
+        run: runs the check, and raises an error if it fails.
+        reason: why it is left out; empty if it is run.
+    """
+
     check: str
     task: str
     run: Callable[[], None]
@@ -43,21 +52,25 @@ class Planned:
 
     @property
     def id(self) -> str:
+        """The check's part of a test id, such as ``audit-binary``."""
         return f"{self.check}-{self.task}" if self.task else self.check
 
 
 def reason_of(skip: Mapping[str, str], check: str, task: str) -> str:
+    """Return why a check is left out; empty if it is not. ``skip`` names a check, or a check and a task."""
     return skip.get(f"{check}-{task}", skip.get(check, ""))
 
 
 def refuse_unknown(skip: Mapping[str, str], names: Sequence[str]) -> None:
+    """Raise ValueError if ``skip`` names a check that does not exist."""
     ids = [*names, *(f"{name}-{task}" for name in names for task in TASKS)]
     for name in skip:
         if name not in ids:
             raise ValueError(f"skip names {name!r}, which is no check; {did_you_mean(name, ids)}")
 
 
-def run_all(checks: Iterator[Planned]) -> list[CheckResult]:
+def run_all(checks: Iterator[PlannedCheck]) -> list[CheckResult]:
+    """Run checks one after the other; a check that raises an error has failed."""
     results = []
     for planned in checks:
         if planned.reason:

@@ -1,4 +1,4 @@
-"""Compiled versions of `pruning.pruned_plain` and `fitness.mean_cost_plain`: what is computed on a grown tree."""
+"""Compiled versions of `pruning.pruned_plain` and `fitness.mean_cost_plain`, which take a grown tree."""
 
 from __future__ import annotations
 

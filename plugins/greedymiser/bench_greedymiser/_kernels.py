@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from bench_greedymiser._kernels_histogram import best_cuts, count, count_all
+from bench_greedymiser._kernels_histogram import best_cuts, fill, fill_all
 
 __all__ = ["grow"]
 
@@ -71,7 +71,7 @@ def grow(
             n_free -= 1
             holds[0] = free[n_free]
         own = histograms[holds[0] if depth > 1 else scratch]
-        count_all(own, codes, starts, counts, residual)
+        fill_all(own, codes, starts, counts, residual)
         for c in range(columns):
             costs[c] = _cost(feature_of_column[c], prices)
         best_cuts(
@@ -141,7 +141,7 @@ def grow(
                         where = free[n_free]
                         holds[child] = where
                     own = histograms[where]
-                    count(own, codes, starts, residual, order[begin[child] : end[child]])
+                    fill(own, codes, starts, residual, order[begin[child] : end[child]])
                     smaller = own
                 if size >= 2 * least:
                     best_cuts(

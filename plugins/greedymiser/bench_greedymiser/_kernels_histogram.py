@@ -7,14 +7,14 @@ from typing import Any
 import numba
 import numpy as np
 
-__all__ = ["best_cuts", "count", "count_all"]
+__all__ = ["best_cuts", "fill", "fill_all"]
 
 _SLACK = 1 - 1e-12
 """A factor that covers the rounding errors of the products it is applied to."""
 
 
 @numba.njit(cache=True)
-def count_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: Any) -> None:
+def fill_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: Any) -> None:
     """Fill the histogram of all rows; its counts are given."""
     for place in range(len(counts)):
         histogram[place, 0] = 0.0
@@ -27,7 +27,7 @@ def count_all(histogram: Any, codes: Any, starts: Any, counts: Any, residual: An
 
 
 @numba.njit(cache=True)
-def count(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) -> None:
+def fill(histogram: Any, codes: Any, starts: Any, residual: Any, rows: Any) -> None:
     """Fill the histogram of the given rows."""
     histogram[:] = 0.0
     for row in rows:

@@ -52,7 +52,7 @@ class AACO(Method):
     2024, Algorithm 1.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
     lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
@@ -63,7 +63,7 @@ class AACO(Method):
     predictor: Literal["trees", "neural"] = "trees"
     masked_copies: Annotated[int, Ge(1)] = 20
     passes: Annotated[int, Ge(0)] = 2
-    n_estimators: Annotated[int, Ge(1)] = 100
+    n_estimators: Annotated[int, Ge(1)] = 50
     max_leaf_nodes: Annotated[int, Ge(2)] = 16
     learning_rate: Annotated[float, Gt(0)] = 0.1
     min_samples_leaf: Annotated[int, Ge(1)] = 5
@@ -122,7 +122,7 @@ class GreedyCMI(AACO):
     place of a generative model.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     subsets: Annotated[int, Ge(0)] = 0
 
     def __post_init__(self) -> None:

@@ -1,8 +1,7 @@
 """LightGBM on rows with random features hidden: a predictor from any set of known features.
 
-Trees are grown with random thresholds and a random choice of √columns at each node (extremely randomised trees, Geurts,
-Ernst, Wehenkel 2006, §2.1). A greedy split would hardly ever test a feature that has no value on its own but determines
-which others matter.
+The thresholds of the splits are random, one per column and node (extremely randomised trees: Geurts, Ernst, Wehenkel
+2006, §2.1, with K = all columns). They reduce overfitting to the copies, which repeat the same values.
 """
 
 from __future__ import annotations
@@ -107,7 +106,6 @@ def fit_masked_trees(
         "learning_rate": learning_rate,
         "min_data_in_leaf": max(1, min_samples_leaf * len(known)),
         "extra_trees": True,
-        "feature_fraction_bynode": 1.0 / np.sqrt(part.X.shape[1]),
     }
     X = np.concatenate([hidden(part.X, mask, problem.feature_of_column) for mask in known])
     booster = train(replace(problem, train=Part(X, np.tile(part.y, len(known)))), n_estimators, settings)

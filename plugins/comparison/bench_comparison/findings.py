@@ -39,7 +39,7 @@ def listed(names: Sequence[str]) -> str:
 def some(names: Sequence[str], shown: int) -> str:
     """``a, b and 5 more``: the first names, and how many others there are."""
     more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+    return listed([*names[:shown], f"{more} more"] if more > 0 else names)
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
@@ -176,9 +176,10 @@ def unknown(answer: JsonObject) -> list[str]:
     for step in view["steps"]:
         recommended = step["recommended"]
         if recommended and recommended["open"]:
+            are = "are" if len(recommended["open"]) > 1 else "is"
             said.append(
                 f"At {per_cent(step['budget'])} it is open whether, on average over data sets, "
-                f"{some(recommended['open'], NAMED)} are within a point of {recommended['algorithm']} or worse."
+                f"{some(recommended['open'], NAMED)} {are} within a point of {recommended['algorithm']} or worse."
             )
     if view["left_out"]:
         names = listed([one["name"] for one in view["left_out"]])

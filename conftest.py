@@ -21,6 +21,9 @@ from bench_core.run.threads import BLAS_VARIABLES
 for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is later than this
     os.environ.setdefault(variable, "1")
 
+# Processes that tests start import the same packages: without bytecode, each would compile them again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # One date for all that this run of the tests writes: two pages that are compared may lie on two sides of midnight.
 os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(time.time())))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_records import Records
@@ -174,8 +174,9 @@ def panel_of(
     dataset, costs = str(frame["dataset"].iloc[0]), str(frame["costs"].iloc[0])
     groups = table.groupby("method", sort=False).indices
     shared = overlap(records.infos[str(frame["name"].iloc[0])], drawn_from)
+    columns = {str(name): table[name].to_numpy() for name in table.columns if name != "method"}
     curves = {
-        str(name): _curve(str(name), table.take(np.asarray(rows)), quality, floor, shared)
+        str(name): _curve(str(name), {one: values[rows] for one, values in columns.items()}, quality, floor, shared)
         for name, rows in groups.items()
     }
     drawn = [curves[name] for name in methods if name in curves]
@@ -188,10 +189,10 @@ def panel_of(
     return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)
 
 
-def _curve(method: str, table: pd.DataFrame, quality: Quality, floor: float, shared: float) -> Curve:
+def _curve(method: str, column: Mapping[str, NDArray[Any]], quality: Quality, floor: float, shared: float) -> Curve:
+    """The curve of one method, from the columns of `bench_analysis.points.points_of` in its rows."""
     sign = 1.0 if quality.goal == "max" else -1.0
-    seeds, group = np.unique(table["seed"].to_numpy(), return_inverse=True)
-    column = {name: table[name].to_numpy() for name in table.columns if name not in ("method", "seed")}
+    seeds, group = np.unique(column["seed"], return_inverse=True)
     chosen = step_front(group.astype(np.int64), column["chosen_cost"], sign * column["chosen_quality"])
     seed, budget = group[chosen], column["chosen_cost"][chosen]
     bounds = np.searchsorted(seed, np.arange(len(seeds) + 1))

@@ -168,7 +168,8 @@ def answers_of(
     table = points_of(records, frame, quality, cost)
     if table.empty:
         return None
-    names = [name for name in methods if (table["method"] == name).any()]
+    present = set(table["method"])
+    names = [name for name in methods if name in present]
     seeds = np.unique(table["seed"].to_numpy())
     row = table["method"].map({name: i for i, name in enumerate(names)}).to_numpy(dtype=np.int64)
     trial = (row * len(seeds) + np.searchsorted(seeds, table["seed"].to_numpy())).astype(np.int64)

@@ -106,9 +106,11 @@ def _answers(
 ) -> Iterator[tuple[Answers, Task]]:
     why = _lacking(records)
     for place in suite.grids:
+        if datasets and place[0] not in datasets:
+            continue
         cell = cells_of(records).get(place)
         quality = default_quality(suite, records, cell) if cell is not None else None
-        if cell is None or quality is None or (datasets and place[0] not in datasets):
+        if cell is None or quality is None:
             continue
         run = [m for m in suite.methods_on(place[0]) if not methods or m in methods]
         answers = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -99,24 +100,45 @@ def test_spaces_and_letters_of_any_alphabet_may_be_in_every_path(tmp_path: Path)
     assert (home / "pägés of it" / "s.md").read_bytes() == (home / "calm pages" / "s.md").read_bytes()
 
 
+def started(tiny: Bench, suite: str, jobs: str, isolation: str) -> subprocess.Popen[str]:
+    """A run of a suite in another process, with the store ``both``."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--store", "both", "--jobs", jobs],
+        cwd=tiny.folder,
+        env=tiny.environment(BUDGETBENCH_ISOLATION=isolation),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_waits_for_the_trial_that_another_run_is_computing(tiny: Bench, jobs: str) -> None:
+    suite = tiny.suite(BLOBS + method("slopes", "slow", seconds=4.0))
+    with started(tiny, suite, "1", "none") as first:
+        folder, until = tiny.folder / "both" / "running", time.monotonic() + 60
+        while not any(mark.read_bytes().startswith(b"+") for mark in folder.glob("*")):
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        second = tiny("run", suite, "--store", "both", "--jobs", jobs, BUDGETBENCH_ISOLATION="none")
+        assert "1 trial(s) computed, 0 kept" in first.communicate()[0]
+    assert "0 trial(s) computed, 1 kept" in second.stdout
+    assert tiny.page()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("isolation", [pytest.param("none", marks=pytest.mark.weekly), "process"])
 def test_two_runs_on_one_store_at_once_lose_nothing(tiny: Bench, isolation: str) -> None:
     suite = tiny.suite(SUITE.replace("noise = ", "seconds = 0.2, noise = "))
     tiny("run", suite, "--store", "calm", "--out", "calm pages")
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--store", "both", "--jobs", jobs],
-            cwd=tiny.folder,
-            env=tiny.environment(BUDGETBENCH_ISOLATION=isolation),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for jobs in ("1", "2")
-    ]
+    runs = [started(tiny, suite, jobs, isolation) for jobs in ("1", "2")]
     said = [one.communicate(timeout=300)[0] for one in runs]
     assert [one.returncode for one in runs] == [0, 0], said
+    # Each trial is computed by one of the runs. If both begin one within microseconds, both may compute it.
+    computed = sum(int(text.rpartition(" trial(s) computed")[0].rpartition("\n")[2]) for text in said)
+    trials = len(contents(tiny.folder / "calm"))
+    assert trials <= computed <= trials + 2, said
     assert contents(tiny.folder / "both") == contents(tiny.folder / "calm")
     assert decisions(tiny.folder / "both") == decisions(tiny.folder / "calm")
     assert tiny.page() == tiny.page(out="calm pages")

@@ -109,7 +109,8 @@ def _report(report: RunReport) -> int:
     if report.table is not None:
         print_table(*report.table)
     written = "".join(f"; {line}" for line in report.written)
-    click.echo(f"{report.summary.computed} trial(s) computed, {report.plan.count('done')} kept{written}")
+    kept = report.plan.count("done") + report.summary.kept
+    click.echo(f"{report.summary.computed} trial(s) computed, {kept} kept{written}")
     if report.refused:
         click.echo(f"bench: {report.refused}", err=True)
     return report.exit_code

@@ -129,9 +129,10 @@ def run_suite(
         started(plan, len(plan.to_run(options.retry_failed, options.retry_over_limit)))
         now = execute(plan, session.cache, metrics, options, progress, notice)
         report.summary.computed += now.computed
+        report.summary.kept += now.kept
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
-        complete = session.plan() if seeds is not None or only or now.computed else plan
+        complete = session.plan() if seeds is not None or only or now.computed or now.kept else plan
         finished = FinishedRun(session, complete, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)

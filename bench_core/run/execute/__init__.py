@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bench_sandbox import adopting_orphans
+from bench_store import work_under_way
 
 from bench_core.contract.errors import RequestError, did_you_mean
 from bench_core.plugins.distributions import imported_distributions
 from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
-from bench_core.run.execute.worker import TrialStatus, Worker, WorkerSettings, fail
+from bench_core.run.execute.worker import KEPT, LEFT, RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.store import Store
@@ -98,11 +100,13 @@ class Summary:
 
     Attributes:
         computed: number of computed trials.
+        kept: number of trials that another run on the same store computed meanwhile.
         failures: (planned trial, message) of those that failed.
         over_limit: (planned trial, message) of those that took longer than the time limit.
     """
 
     computed: int = 0
+    kept: int = 0
     failures: list[tuple[Planned, str]] = field(default_factory=list)
     over_limit: list[tuple[Planned, str]] = field(default_factory=list)
 
@@ -115,7 +119,7 @@ def execute(
     progress: Callable[[Planned, TrialStatus], None] = lambda planned, done: None,
     notice: Callable[[str], None] = lambda line: None,
 ) -> Summary:
-    """Run the missing trials of a plan.
+    """Run the missing trials of a plan. Wait for those that another run on the same store is computing.
 
     Args:
         plan: from `bench_core.run.plan.make_plan`.
@@ -137,11 +141,15 @@ def execute(
     summary = Summary()
     if not todo:
         return summary
-    by_name = {planned.name: planned for planned in todo}
+    by_name, left = {planned.name: planned for planned in todo}, list[Planned]()
 
     def note(done: TrialStatus) -> None:
-        summary.computed += 1
         planned = by_name[done.name]
+        if done.status == LEFT:
+            left.append(planned)
+            return
+        summary.computed += done.status != KEPT
+        summary.kept += done.status == KEPT
         noted = {"failed": summary.failures, OVER_LIMIT: summary.over_limit}
         noted.get(done.status, []).append((planned, done.message))
         progress(planned, done)
@@ -161,6 +169,10 @@ def execute(
     work = Work(todo, settings, options, note, cache, notice, seconds, memory)
     registry.close()  # plugins are not asked while trials run
     executor(work)
+    while left:  # until the other run has computed them, or has died
+        busy = {work[0] for work in work_under_way(cache.store / RUNNING) if isinstance(work, list)}
+        free, left[:] = [one for one in left if one.name not in busy], [one for one in left if one.name in busy]
+        executor(replace(work, todo=free)) if free else time.sleep(1.0)
     return summary
 
 

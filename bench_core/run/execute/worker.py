@@ -34,11 +34,13 @@ from bench_core.run.run_trial import Conditions, once_more_if_killed, run_trial,
 from bench_core.run.store import Store
 from bench_core.run.trial import Trial
 
-__all__ = ["TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
+__all__ = ["KEPT", "LEFT", "TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
 
 
 RUNNING = "running"
 """The folder of a store that holds the marks of started trials."""
+KEPT, LEFT = "kept", "left"
+"""The status of a trial that another run on the same store has computed since this run was planned, or is computing."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class TrialStatus:
 
     Attributes:
         name: the trial's name.
-        status: ``ok``, ``failed``, or ``over the limit``.
+        status: ``ok``, ``failed``, ``over the limit``, `KEPT` or `LEFT`.
         message: what went wrong; empty when nothing did.
         seconds: wall time.
     """
@@ -106,7 +108,7 @@ class Worker:
         self._metrics: dict[str, dict[str, Metric]] = {}
 
     def run(self, planned: Planned) -> TrialStatus:
-        """Run a trial and store its record; an error gives a failed record.
+        """Run a trial and store its record; an error gives a failed record. Another run's trial is not run.
 
         Any exception of a plugin, `SystemExit` too, is a failure of the trial. `KeyboardInterrupt` in this process ends
         the run: it comes from the user's Ctrl-C or, without isolation, from a plugin. Afterwards the working directory
@@ -115,8 +117,14 @@ class Worker:
         started = time.perf_counter()
         trial = planned.trial
         described = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
-        self.mark.begin([planned.name, described])
+        is_new = self.mark.begin([planned.name, described])
         try:
+            record = self.store.read(planned.name, attachment=False)
+            is_done = record is not None and record["status"] == "ok"
+            if is_done or not is_new:
+                return TrialStatus(planned.name, KEPT if is_done else LEFT, "", 0.0)
+            if record is not None and planned.state == "missing":
+                return _status_of(record, 0.0)
             failure = self._outcome(planned)
         finally:
             self._tidy()

@@ -15,7 +15,7 @@ from bench_store.check import StoreCheck, check_store, repair_store
 from bench_store.errors import OutdatedError, StoreError
 from bench_store.files import open_file, reason, write_cache
 from bench_store.layout import StoreFile
-from bench_store.marks import LeftMark, Mark, left_marks
+from bench_store.marks import LeftMark, Mark, left_marks, work_under_way
 from bench_store.sealed import seal, unseal
 from bench_store.store import DAMAGED, Store
 
@@ -35,5 +35,6 @@ __all__ = [
     "repair_store",
     "seal",
     "unseal",
+    "work_under_way",
     "write_cache",
 ]

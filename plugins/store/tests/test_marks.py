@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
 import pytest
-from bench_store import Mark, left_marks
+from bench_store import Mark, left_marks, work_under_way
 from bench_store.owners import here
 
 
@@ -47,6 +49,52 @@ def test_the_mark_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
     mark.close()
     assert not list(tmp_path.iterdir())
+
+
+@contextmanager
+def running(folder: Path, work: object) -> Iterator[Callable[[], None]]:
+    """Let another process begin work and wait; yields a function that kills it."""
+    begun, begins = os.pipe()
+    process = os.fork()
+    if not process:
+        try:
+            Mark(folder).begin(work)
+            os.write(begins, b".")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.read(begun, 1)
+
+    def kill() -> None:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+
+    try:
+        yield kill
+    finally:
+        with suppress(OSError):
+            kill()
+
+
+def test_work_is_new_unless_another_running_process_has_begun_it(tmp_path: Path) -> None:
+    mark = Mark(tmp_path)
+    with running(tmp_path, ["first", 1]) as kill:
+        assert not mark.begin(["first", 1])
+        mark.end()
+        assert work_under_way(tmp_path) == [["first", 1]]
+        assert mark.begin(["second", 2])
+        assert sorted(work_under_way(tmp_path)) == [["first", 1], ["second", 2]]
+        kill()
+        assert work_under_way(tmp_path) == [["second", 2]]
+        assert mark.begin(["first", 1])
+    mark.close()
+
+
+def test_of_two_processes_that_begin_the_same_work_the_first_does_it(tmp_path: Path) -> None:
+    with running(tmp_path, "work"):
+        [theirs] = tmp_path.iterdir()
+        theirs.write_bytes(f'+{time.time_ns() + 10**12} "work"'.encode())
+        assert Mark(tmp_path).begin("work")
 
 
 def test_a_process_with_the_id_of_a_dead_one_is_another_process(

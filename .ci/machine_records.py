@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bench_records.exports import read_export
-from bench_records.records import Records
+from bench_records import Records, read_export
 
-from bench_core.run.store import Store
+from bench_core.records import Store
 
 __all__ = ["Compared", "compare_pages", "compare_runs"]
 

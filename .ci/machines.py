@@ -75,11 +75,8 @@ def dispatched() -> list[str]:
 
 def show(mirror: Path | None) -> dict[str, str]:
     """The names in this process: data set → content hash, suite → hash of its trials' names."""
-    from bench_core.contract.canonical import sha256_text
-    from bench_core.contract.errors import BenchError, RequestError
-    from bench_core.contract.parameters import build
-    from bench_core.contract.sources import DataContext
-    from bench_core.run.session import SuiteSession
+    from bench_core import BenchError, DataContext, RequestError, build, sha256_text
+    from bench_core.suites import SuiteSession
 
     known = DataContext.from_environment(mirror)
     context = DataContext(known.cache, known.mirror, offline=True)

@@ -91,6 +91,14 @@ def test_a_private_module_of_another_is_noticed(tmp_path: Path, source: str) -> 
     assert not takes_private(used, "bench_models")
 
 
+def test_the_scripts_of_ci_import_public_names_only() -> None:
+    public = {project.package.name for project in PROJECTS}
+    public |= {f"bench_core.{room}" for room in ("execution", "records", "suites", "testing")}
+    used = {one.module for file in (ROOT / ".ci").glob("*.py") for one in imports(file)}
+    assert {module for module in used if module.startswith("bench_")} - public == set()
+    assert "bench_core.suites" in used
+
+
 def test_only_files_of_kernels_import_numba() -> None:
     found = {
         str(file.relative_to(ROOT))

@@ -1,8 +1,8 @@
 """Marks name the work that a process is doing, or was doing when it died.
 
-A process keeps one small file open and writes there what it begins. Other processes of the same machine read it and do not
-begin the same work. The file is removed when the process exits normally. Writing takes microseconds: the file is not
-flushed to the disk, because written data outlives its process.
+A process keeps one small file open and writes there what it begins. Other processes of the same machine read it and do
+not begin the same work. The file is removed when the process exits normally. Writing takes microseconds: the file is
+not flushed to the disk, because written data outlives its process.
 
 The file's name identifies the owner: host, id and start of the leading process, then of the process itself (they may
 be the same). So marks are not confused if several machines share a folder or the system reuses a process id.

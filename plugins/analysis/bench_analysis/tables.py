@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Grid", "grids", "marks"]
 
+_OF_RANKINGS = ("ndcg@", "precision@")
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -32,6 +34,8 @@ class Grid:
         marks: metric → method → ``best`` or ``near`` (not distinguishable from the best).
         dominated: method → methods that dominate it, on the means.
         overlap: of the splits, which every interval and every test of the table is corrected for.
+        columns: the suite's metrics that the table shows: those with a number, and metrics of rankings only where rows
+            are ranked.
     """
 
     dataset: str
@@ -42,6 +46,7 @@ class Grid:
     marks: dict[str, dict[str, str]] = field(default_factory=dict)
     dominated: dict[str, list[str]] = field(default_factory=dict)
     overlap: float = 0.0
+    columns: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -88,7 +93,14 @@ def _grid(
         for metric in suite.metrics
     }
     dominated = dominated_by(points, [suite.metric(aim) for aim in aims])
-    return Grid(dataset, costs, rows, list(comparable), aims, marks_by_metric, dominated, shared)
+    columns = _columns(suite, rows, records.infos[named]["task"])
+    return Grid(dataset, costs, rows, list(comparable), aims, marks_by_metric, dominated, shared, columns)
+
+
+def _columns(suite: Suite, rows: Sequence[Row], task: str) -> list[str]:
+    names = [name for name in suite.metrics if any(name in row.means for row in rows)]
+    others = [name for name in names if not name.startswith(_OF_RANKINGS)]
+    return names if task == "ranking" or not others else others
 
 
 def marks(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_analysis import ALPHA, Analysed, Cells, Grid, Mean, dominated_by, mean_of_means
+from bench_analysis import ALPHA, Analysed, Cells, Grid, Mean, Row, dominated_by, mean_of_means
 from numpy.typing import NDArray
 
 from bench_comparison.statistics import (
@@ -68,7 +68,7 @@ class Overall:
     Attributes:
         datasets: (data set, cost scheme) pairs it is over: the first cost scheme of every data set.
         metrics: of the columns.
-        left_out: metrics of the suite that cannot be averaged, or that some data set lacks.
+        left_out: metrics of the suite that cannot be averaged, or that some data set's table does not show.
         means: method → metric → mean, of complete methods.
         counts: method → (trials done, expected).
         partial: methods that the suite does not run on every data set.
@@ -78,7 +78,7 @@ class Overall:
         refused: why there are no ranks; empty when there are.
         over_budget: methods that miss their own cap on some data set; they are left out.
         absent: data sets without any record; they are left out.
-        incomplete: data sets on which a method lacks seeds, left out where at least two are complete.
+        incomplete: data sets on which a method lacks splits that others have, left out where at least two are complete.
     """
 
     datasets: list[tuple[str, str]]
@@ -109,15 +109,16 @@ def overall_of(analysed: Analysed) -> Overall | None:
 def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | None:
     """The table over all data sets that are complete; None for fewer than two data sets with a record.
 
-    Data sets that are left out are named. If fewer than two are complete, the table is over all that have records: it
-    has the means of the methods that are complete on all of these, and no ranks.
+    A data set is complete if every method that is run on all data sets has the splits that have been run so far: as
+    many as the method with the most. Data sets that are left out are named. If fewer than two are complete, the table
+    is over all that have records: it has the means of the methods that are complete on all of these, and no ranks.
     """
     every = list({grid.dataset: grid for grid in reversed(tables)}.values())[::-1]
     there = [grid for grid in every if any(row.done for row in grid.rows)]
     if len(there) < 2:
         return None
     on_all = set.intersection(*(set(suite.methods_on(grid.dataset)) for grid in there))
-    complete_sets = [grid for grid in there if _is_complete(grid, on_all)]
+    complete_sets = [grid for grid in there if not any(row.method in on_all for row in _lacking(grid))]
     first = complete_sets if len(complete_sets) >= 2 else there
     places = [(grid.dataset, grid.costs) for grid in first]
     overlaps = [grid.overlap for grid in first]
@@ -130,8 +131,10 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
             if row.method in counts:
                 done, expected = counts[row.method]
                 counts[row.method] = done + row.done, expected + row.expected
-    complete = [m for m, (done, expected) in counts.items() if done == expected]
-    metrics, left_out = _columns(suite, cells, places, complete)
+    lacking = {row.method for grid in first for row in _lacking(grid)}
+    complete = [m for m in everywhere if m not in lacking]
+    shown = [metric for metric in suite.metrics if all(metric in grid.columns for grid in first)]
+    metrics, left_out = _columns(suite, shown, cells, places, complete)
     means = {
         m: {metric: mean_of_means([cells.values(d, c, m, metric) for d, c in places], overlaps) for metric in metrics}
         for m in complete
@@ -141,7 +144,7 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     if holes:
         refused = _refusal(first, holes)
     elif len(everywhere) >= 2:
-        for metric in suite.metrics:
+        for metric in shown:
             table = _means(cells, places, everywhere, metric)
             if table is not None:
                 comparisons[metric] = compare_ranks(table, everywhere, metric, suite.metrics[metric].goal)
@@ -164,9 +167,10 @@ def overall(tables: Sequence[Grid], suite: Suite, cells: Cells) -> Overall | Non
     )
 
 
-def _is_complete(grid: Grid, on_all: Set[str]) -> bool:
-    """Whether every method that is run on all data sets has every seed on this one."""
-    return all(row.done == row.expected for row in grid.rows if row.method in on_all)
+def _lacking(grid: Grid) -> list[Row]:
+    """The rows with fewer splits than have been run so far: than the row with the most."""
+    most = max((row.done for row in grid.rows), default=0)
+    return [row for row in grid.rows if row.done < min(row.expected, most)]
 
 
 def compare_ranks(table: NDArray[np.float64], methods: list[str], metric: str, goal: str) -> Comparison:
@@ -193,13 +197,15 @@ def compare_ranks(table: NDArray[np.float64], methods: list[str], metric: str, g
 
 
 def _columns(
-    suite: Suite, cells: Cells, places: Sequence[tuple[str, str]], complete: Sequence[str]
+    suite: Suite, shown: Sequence[str], cells: Cells, places: Sequence[tuple[str, str]], complete: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     columns, left_out = [], []
     for metric in suite.metrics:
         equivalent = _IN_OTHER_WORDS.get(metric, metric)
-        everywhere = equivalent is not None and all(
-            len(cells.values(d, c, m, equivalent)) for d, c in places for m in complete
+        everywhere = (
+            metric in shown
+            and equivalent is not None
+            and all(len(cells.values(d, c, m, equivalent)) for d, c in places for m in complete)
         )
         if equivalent is None or not everywhere or not complete:
             left_out.append(metric)
@@ -231,8 +237,8 @@ def _refusal(first: Sequence[Grid], holes: Sequence[str]) -> str:
     missing = [
         f"{row.method} on {grid.dataset} ({row.done} of {row.expected})"
         for grid in first
-        for row in grid.rows
-        if row.method in holes and row.done < row.expected
+        for row in _lacking(grid)
+        if row.method in holes
     ]
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
     return f"{', '.join(missing[:5])}{more}"

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pytest
+from bench_analysis import Grid, Row
 from bench_analysis.analysed import Analysed
 from bench_comparison.draws import without_spread
+from bench_comparison.overall import overall_of
 from bench_comparison.question import answer_once, scale_once
 from bench_comparison.render.answer_page import render_answer
 from bench_leaderboard.parts import page_parts
@@ -17,7 +20,7 @@ from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_leaderboard.render.page import render_page
 from bench_records.records import Labels, Records, tabulate
-from support.synthetic import family_of, record_of, suite_of
+from support.synthetic import family_of, record_of, records_of, suite_of
 
 from bench_core.run.suite import Suite
 
@@ -65,6 +68,10 @@ def first_splits(weak: str = "", seeds: int = 1) -> Records:
     return found
 
 
+def _row(grid: Grid, method: str) -> Row:
+    return next(row for row in grid.rows if row.method == method)
+
+
 def test_every_page_says_how_many_splits_there_are_and_shows_no_nan() -> None:
     analysed = Analysed(suite(), first_splits())
     answer = answer_once(analysed)
@@ -81,6 +88,44 @@ def test_every_page_says_how_many_splits_there_are_and_shows_no_nan() -> None:
     assert "**quick**" in row
     assert re.search(r"\d+ % \[\d+, \d+\]", row), "over eight data sets there is an interval"
     assert "±" not in next(line for line in page.splitlines() if line.startswith("| quick"))
+
+
+def test_means_and_ranks_over_data_sets_are_of_the_splits_that_have_been_run() -> None:
+    records = first_splits()
+    kept = ~records.policies["dataset"].isin(["D6", "D7"])  # on these two, a method has no result
+    records.policies = records.policies[kept].reset_index(drop=True)
+    of = suite_of(SETS[:6], METHODS, seeds=5, threshold=None, metrics=("accuracy", "cost"), more=COMPARISON)
+    analysed = Analysed(of, records)
+    found = overall_of(analysed)
+    assert found is not None
+    assert (sorted(found.means), found.refused) == (sorted(METHODS), "")
+    assert found.means["quick"]["accuracy"].value == pytest.approx(
+        np.mean([cell["accuracy"].value for cell in (_row(grid, "quick").means for grid in analysed.tables)])
+    )
+    assert found.counts["quick"] == (6, 30)
+    assert found.comparisons["accuracy"].datasets == 6
+    assert "One split of a data set has been run: no interval can be given." in render_page(analysed)
+
+
+def test_metrics_of_rankings_are_not_averaged_over_sets_of_classification() -> None:
+    numbers = {"accuracy": [0.9, 0.8], "ndcg@5": [1.0, 0.9]}
+    of = suite_of(SETS[:2], ["a", "b"], seeds=2, metrics=list(numbers))
+    analysed = Analysed(of, records_of({(dataset, method): numbers for dataset in SETS[:2] for method in "ab"}))
+    assert all("ndcg@5" in row.means for grid in analysed.tables for row in grid.rows)
+    found = overall_of(analysed)
+    assert found is not None
+    assert (found.metrics, found.left_out, list(found.comparisons)) == (["accuracy"], ["ndcg@5"], ["accuracy"])
+
+
+def test_a_split_that_only_some_methods_have_leaves_the_data_set_out_of_the_means() -> None:
+    records = first_splits(seeds=2)
+    policies = records.policies
+    ahead = (policies["seed"] == 1) & (policies["dataset"] == "D0") & (policies["method"] == "slow")
+    records.policies = policies[(policies["seed"] == 0) | ahead].reset_index(drop=True)
+    found = overall_of(Analysed(suite(), records))
+    assert found is not None
+    assert "D0" in found.incomplete
+    assert ("D1", "uniform") in found.datasets
 
 
 def test_with_all_splits_nothing_is_said_of_them() -> None:

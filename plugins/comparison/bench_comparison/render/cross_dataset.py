@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from bench_leaderboard import head_of, marked, number, plain_number, table, text
 
 from bench_comparison.overall import Comparison, Overall
@@ -19,11 +21,14 @@ def overall_sections(suite: Suite, overall: Overall) -> list[str]:
 def _means(suite: Suite, overall: Overall) -> list[str]:
     lines = ["## Over all data sets", ""]
     several = [d for d, _ in overall.datasets if suite.has_several_costs(d)]
-    notes = [
-        f"Mean over {len(overall.datasets)} data sets of their means over seeds, ± half the width of the 95 % interval "
-        "over seeds, with the variance of the tables below (data sets taken as they are; Welch–Satterthwaite degrees "
-        "of freedom)."
-    ]
+    averaged = f"Mean over {len(overall.datasets)} data sets of their means over seeds"
+    if any(isnan(mean.margin) for means in overall.means.values() for mean in means.values()):
+        notes = [f"{averaged}. One split of a data set has been run: no interval can be given."]
+    else:
+        notes = [
+            f"{averaged}, ± half the width of the 95 % interval over seeds, with the variance of the tables below "
+            "(data sets taken as they are; Welch–Satterthwaite degrees of freedom)."
+        ]
     if len(overall.datasets) >= WILCOXON_NEEDS:
         notes.append(
             "≈ asks another question than ±: whether the rows would differ on other data sets. It is Wilcoxon's "
@@ -36,14 +41,14 @@ def _means(suite: Suite, overall: Overall) -> list[str]:
     if overall.absent:
         notes.append(f"Without a record, so not here: {text(', '.join(overall.absent))}.")
     if overall.incomplete:
-        notes.append(f"Not complete, so not here: {text(', '.join(overall.incomplete))}.")
+        notes.append(f"Left out, because one of the methods has no result there: {text(', '.join(overall.incomplete))}.")
     if overall.over_budget:
         notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(overall.over_budget))}.")
     if overall.partial:
         notes.append(f"Not run on every data set, so not here: {text(', '.join(overall.partial))}.")
     lines += [" ".join(notes), ""]
     if not overall.metrics:
-        return [*lines, "No method is done on every data set with every seed: there is nothing to average.", ""]
+        return [*lines, "No method is complete on every data set: there is nothing to average.", ""]
     head = ["Method", *(head_of(suite.metric(n)) for n in overall.metrics), "Trials"]
     if overall.dominated:
         head.append("Dominated by")

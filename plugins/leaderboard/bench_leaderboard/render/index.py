@@ -18,7 +18,7 @@ from bench_core.suites import Registry
 from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.dataset_pages import dataset_pages
 from bench_leaderboard.render.front import render_front
-from bench_leaderboard.render.tables import columns_of, heading
+from bench_leaderboard.render.tables import heading
 
 __all__ = [
     "DESCRIPTION",
@@ -61,7 +61,7 @@ def describe(analysed: Analysed, beside: Mapping[str, bytes]) -> bytes:
         name: {"title": metric.title or name, "goal": metric.goal, "percent": metric.percent}
         for name, metric in suite.metrics.items()
     }
-    columns = {(grid.dataset, grid.costs): columns_of(suite, records, grid) for grid in analysed.tables}
+    columns = {(grid.dataset, grid.costs): grid.columns for grid in analysed.tables}
     rows = [
         {
             "dataset": grid.dataset,

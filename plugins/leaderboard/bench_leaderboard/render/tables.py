@@ -14,18 +14,8 @@ from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = [
-    "columns_of",
-    "dataset_section",
-    "grid_table",
-    "head_of",
-    "heading",
-    "marked",
-    "optimism_table",
-    "paper_numbers",
-]
+__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "optimism_table", "paper_numbers"]
 
-_OF_RANKINGS = ("ndcg@", "precision@")
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 
@@ -56,7 +46,7 @@ def paper_numbers(suite: Suite) -> Paper:
 def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) -> str:
     """The section of a data set under a cost scheme."""
     numbers = paper.get((grid.dataset, grid.costs), {})
-    columns = columns_of(suite, records, grid)
+    columns = grid.columns
     reasons = _inapplicable(records, grid)
     head = ["Method", *(head_of(suite.metrics[n]) for n in columns), "Seeds", "Selected by"]
     if grid.dominated:
@@ -85,15 +75,6 @@ def _single(grid: Grid) -> int:
     """The number of splits that the suite asks for, if no method has done more than one; else 0."""
     asked = max(row.expected for row in grid.rows)
     return asked if asked > 1 and max(row.done for row in grid.rows) == 1 else 0
-
-
-def columns_of(suite: Suite, records: Records, grid: Grid) -> list[str]:
-    """The metrics that a table shows: those with a number, and metrics of rankings only where rows are ranked."""
-    names = [name for name in suite.metrics if any(name in row.means for row in grid.rows)]
-    if not names or _info(suite, records, grid)["task"] == "ranking":
-        return names
-    others = [name for name in names if not name.startswith(_OF_RANKINGS)]
-    return others or names
 
 
 def _info(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:

@@ -11,27 +11,60 @@ from numpy.typing import NDArray
 __all__ = ["information", "losses_of_sets"]
 
 _ZERO = np.float32(0.0)
+_LANES = 16
+"""Candidates side by side: a vector of each of the sums, which alone would wait for one addition after the other."""
+
+
+@njit(cache=True, nogil=True)
+def _add_multiples(factors, which, count, rows, out):  # type: ignore[no-untyped-def]
+    """Add ``factors[k] · rows[which[k]]`` for k < count, in this order; four in each pass over `out`."""
+    k = 0
+    while k + 4 <= count:
+        f0, f1, f2, f3 = factors[k], factors[k + 1], factors[k + 2], factors[k + 3]
+        r0, r1, r2, r3 = rows[which[k]], rows[which[k + 1]], rows[which[k + 2]], rows[which[k + 3]]
+        for j in range(len(out)):
+            out[j] = (((out[j] + f0 * r0[j]) + f1 * r1[j]) + f2 * r2[j]) + f3 * r3[j]
+        k += 4
+    while k < count:
+        factor, row = factors[k], rows[which[k]]
+        for j in range(len(out)):
+            out[j] += factor * row[j]
+        k += 1
+
+
+@njit(cache=True, nogil=True)
+def _middle(one, middle, middle_bias, factors, which, two):  # type: ignore[no-untyped-def]
+    """Write the second layer, from the first before it is rectified; `factors` and `which` are scratch."""
+    count = 0
+    for k in range(len(one)):  # without a branch: half of the units are active, which no processor can predict
+        factors[count] = one[k]
+        which[count] = k
+        count += one[k] > _ZERO
+    two[:] = middle_bias
+    _add_multiples(factors, which, count, middle, two)
 
 
 @njit(cache=True, nogil=True)
 def _to_logits(two, last, last_bias, logits):  # type: ignore[no-untyped-def]
-    """Write the outputs of the third layer, from the second before it is rectified."""
-    logits[:] = last_bias
-    for k in range(len(two)):
-        active = max(two[k], _ZERO)
-        for c in range(len(logits)):
-            logits[c] += active * last[k, c]
+    """Write the outputs of the third layer (classes, lanes), from second layers side by side (hidden, lanes).
 
-
-@njit(cache=True, nogil=True)
-def _middle(one, middle, middle_bias, two):  # type: ignore[no-untyped-def]
-    """Write the second layer, from the first before it is rectified."""
-    two[:] = middle_bias
-    for k in range(len(one)):
-        active = one[k]
-        if active > _ZERO:
-            for j in range(len(two)):
-                two[j] += active * middle[k, j]
+    They are not rectified yet. Lanes are independent of each other, so each sum has the order of a single one.
+    """
+    for c in range(len(logits)):
+        logits[c] = last_bias[c]
+        k = 0
+        while k + 4 <= len(two):
+            w0, w1, w2, w3 = last[k, c], last[k + 1, c], last[k + 2, c], last[k + 3, c]
+            for lane in range(_LANES):
+                total = logits[c, lane] + max(two[k, lane], _ZERO) * w0
+                total += max(two[k + 1, lane], _ZERO) * w1
+                total += max(two[k + 2, lane], _ZERO) * w2
+                logits[c, lane] = total + max(two[k + 3, lane], _ZERO) * w3
+            k += 4
+        while k < len(two):
+            for lane in range(_LANES):
+                logits[c, lane] += max(two[k, lane], _ZERO) * last[k, c]
+            k += 1
 
 
 @njit(cache=True, nogil=True)
@@ -53,32 +86,32 @@ def _add_answer(logits, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _along(one, slope, samples, middle, middle_bias, last, last_bias, work, logits, mean):  # type: ignore[no-untyped-def]
-    """Return the sum of the entropies over samples of a single value; add the probabilities to `mean`.
+def _along(one, slope, samples, middle, middle_bias, work, which, lanes):  # type: ignore[no-untyped-def]
+    """Write the second layers for samples of a single value, in ascending order.
+
+    Sample s is ``lanes[s // _LANES, :, s % _LANES]``.
 
     The first layer is ``one + value · slope``, so the second is linear in the value between two values at which a
     hidden unit changes its sign. In ascending order of the samples, each unit changes once at most.
     """
-    constant, linear, two, active = work[0], work[1], work[2], work[3]
+    constant, linear, active, at, by, two = work[0], work[1], work[2], work[3], work[4], work[5]
     constant[:] = middle_bias
     linear[:] = _ZERO
     active[:] = _ZERO
-    within = 0.0
-    for value in np.sort(samples):
+    for s, value in enumerate(np.sort(samples)):
+        count = 0
         for k in range(len(one)):
             now = np.float32(1.0) if one[k] + value * slope[k] > _ZERO else _ZERO
             if now != active[k]:
                 change = now - active[k]
                 active[k] = now
-                at, by = change * one[k], change * slope[k]
-                for j in range(len(two)):
-                    constant[j] += at * middle[k, j]
-                    linear[j] += by * middle[k, j]
+                at[count], by[count], which[count] = change * one[k], change * slope[k], k
+                count += 1
+        _add_multiples(at, which, count, middle, constant)
+        _add_multiples(by, which, count, middle, linear)
         for j in range(len(two)):
             two[j] = constant[j] + value * linear[j]
-        _to_logits(two, last, last_bias, logits)
-        within += _add_answer(logits, mean)
-    return within
+        lanes[s // _LANES, :, s % _LANES] = two
 
 
 @njit(cache=True, nogil=True)
@@ -110,15 +143,16 @@ def information(
     rows, count, columns = imputed.shape
     units, hidden, classes = known.shape[1], first.shape[1], len(last_bias)
     out = np.zeros((rows, units))
-    one, work = np.empty(hidden, dtype=np.float32), np.empty((4, max(hidden, len(middle_bias))), dtype=np.float32)
-    logits, mean = np.empty(classes, dtype=np.float32), np.empty(classes)
+    one, work = np.empty(hidden, dtype=np.float32), np.empty((6, hidden), dtype=np.float32)
+    which = np.empty(hidden, dtype=np.int64)
+    lanes = np.zeros((-(-count // _LANES), hidden, _LANES), dtype=np.float32)
+    logits, mean = np.empty((classes, _LANES), dtype=np.float32), np.empty(classes)
     own = np.empty(columns, dtype=np.int64)
     for i in range(rows):
         for u in range(units):
             if known[i, u]:
                 continue
-            mean[:] = 0.0
-            within, several = 0.0, 0
+            several = 0
             for v in range(columns):
                 if unit_of_value[v] == u:
                     own[several] = v
@@ -126,18 +160,21 @@ def information(
             if several == 1:
                 one[:] = first[i] + entry[len(unit_of_value) + u]
                 samples = imputed[i, :, own[0]]
-                within = _along(
-                    one, entry[own[0]], samples, middle, middle_bias, last, last_bias, work, logits, mean
-                )  # fmt: skip
+                _along(one, entry[own[0]], samples, middle, middle_bias, work, which, lanes)
             else:
                 for s in range(count):
                     one[:] = first[i] + entry[len(unit_of_value) + u]
                     for v in own[:several]:
                         for j in range(hidden):
                             one[j] += imputed[i, s, v] * entry[v, j]
-                    _middle(one, middle, middle_bias, work[2])
-                    _to_logits(work[2], last, last_bias, logits)
-                    within += _add_answer(logits, mean)
+                    _middle(one, middle, middle_bias, work[0], which, work[1])
+                    lanes[s // _LANES, :, s % _LANES] = work[1]
+            mean[:] = 0.0
+            within = 0.0
+            for s in range(count):
+                if s % _LANES == 0:
+                    _to_logits(lanes[s // _LANES], last, last_bias, logits)
+                within += _add_answer(logits[:, s % _LANES], mean)
             between = 0.0
             for c in range(classes):
                 p = mean[c] / count
@@ -172,28 +209,36 @@ def losses_of_sets(
         member: bool (sets, units): units known in addition.
         losses: float64 (rows, sets), written.
     """
-    sets, units, hidden = len(member), known.shape[1], first.shape[1]
-    one, two = np.empty(hidden, dtype=np.float32), np.empty(len(middle_bias), dtype=np.float32)
-    logits = np.empty(len(last_bias), dtype=np.float32)
+    sets, units, hidden, classes = len(member), known.shape[1], first.shape[1], len(last_bias)
+    work = np.empty((3, hidden), dtype=np.float32)
+    one, two, factors = work[0], work[1], work[2]
+    which = np.empty(max(hidden, units), dtype=np.int64)
+    lanes, logits = np.zeros((hidden, _LANES), dtype=np.float32), np.empty((classes, _LANES), dtype=np.float32)
     step = np.empty((units, hidden), dtype=np.float32)  # the change of the first layer when a unit becomes known
+    ones = np.ones(units, dtype=np.float32)
     for i in range(len(first)):
         for u in range(units):
             step[u] = entry[len(unit_of_value) + u]
         for v in range(len(unit_of_value)):
             if values[i, v] != _ZERO:
                 step[unit_of_value[v]] += values[i, v] * entry[v]
-        for s in range(sets):
-            one[:] = first[i]
-            for u in range(units):
-                if member[s, u] and not known[i, u]:
-                    for j in range(hidden):
-                        one[j] += step[u, j]
-            _middle(one, middle, middle_bias, two)
-            _to_logits(two, last, last_bias, logits)
-            top = logits[0]
-            for c in range(1, len(logits)):
-                top = max(top, logits[c])
-            norm = 0.0
-            for c in range(len(logits)):
-                norm += exp(np.float64(logits[c]) - top)
-            losses[i, s] = log(norm) + top - logits[target[i]]
+        for start in range(0, sets, _LANES):
+            width = min(_LANES, sets - start)
+            for lane in range(width):
+                count = 0
+                for u in range(units):
+                    which[count] = u
+                    count += member[start + lane, u] and not known[i, u]
+                one[:] = first[i]
+                _add_multiples(ones, which, count, step, one)
+                _middle(one, middle, middle_bias, factors, which, two)
+                lanes[:, lane] = two
+            _to_logits(lanes, last, last_bias, logits)
+            for lane in range(width):
+                top = logits[0, lane]
+                for c in range(1, classes):
+                    top = max(top, logits[c, lane])
+                norm = 0.0
+                for c in range(classes):
+                    norm += exp(np.float64(logits[c, lane]) - top)
+                losses[i, start + lane] = log(norm) + top - logits[target[i], lane]

@@ -125,13 +125,14 @@ def test_dense_layers_compute_the_matrix_product(seed, rows, inputs, outputs, re
 
 
 @pytest.mark.slow
-def test_the_information_of_a_unit_is_the_entropy_that_its_samples_remove():
+@pytest.mark.parametrize("samples", [4, 16, 21])
+def test_the_information_of_a_unit_is_the_entropy_that_its_samples_remove(samples):
     rng = np.random.default_rng(2)
     problem = make_problem("multiclass", "groups")
     view = view_of(problem)
     values, known = view.values(problem.train.X[:5]), rng.random((5, view.units.count)) < 0.4
     predictor = random_network(rng, len(view.unit_of_value) + view.units.count, 6, 6, 3)
-    imputed = rng.normal(size=(5, 4, len(view.unit_of_value))).astype(np.float32)
+    imputed = rng.normal(size=(5, samples, len(view.unit_of_value))).astype(np.float32)
     (entry, bias), (middle, middle_bias), (last, last_bias) = predictor.layers
     first = dense(view.inputs(values, known), entry, bias, False)
     found = information(first, imputed, known, view.unit_of_value, entry, middle, middle_bias, last, last_bias)
@@ -156,7 +157,7 @@ def test_the_losses_of_sets_are_those_of_rows_that_know_them():
         view, random_network(rng, len(view.unit_of_value) + view.units.count, 6, 6, problem.n_classes)
     )
     X, y, known = problem.train.X[:7], problem.train.y[:7], rng.random((7, problem.n_features)) < 0.3
-    candidates = SimpleNamespace(member=rng.random((5, problem.n_features)) < 0.5)
+    candidates = SimpleNamespace(member=rng.random((19, problem.n_features)) < 0.5)
     # Features of one unit are known together.
     known, candidates.member = (view.known_units(sets)[:, view.units.of_feature] for sets in (known, candidates.member))
     losses = predictor.set_losses(X, y, known, candidates)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_records import Records
+from bench_records import Records, complete
 
 from bench_analysis.summary import Mean, mean_with_margin, overlap
 
@@ -39,14 +39,15 @@ def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
     """The table of every data set with caps under every cost scheme, in the suite's order.
 
     Validation chooses a policy for each number: the most accurate when every row is cut off at the cap, or the most
-    accurate of those whose mean price is at most the cap. Among equals it is the first.
+    accurate of those whose mean price is at most the cap. Among equals it is the first. Every family contains the empty
+    policy.
     """
-    frame = records.policies
-    if frame.empty:
+    if not any(suite.caps_of(dataset) for dataset, _ in suite.grids):
         return
+    frame = complete(records)
     for dataset, costs in suite.grids:
         caps = suite.caps_of(dataset)
-        here = frame[(frame["dataset"] == dataset) & (frame["costs"] == costs) & (frame["status"] == "ok")]
+        here = frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
         if not caps or here.empty:
             continue
         rows = {}

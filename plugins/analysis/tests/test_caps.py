@@ -21,12 +21,15 @@ ROWS = [
     ("asked", 1, 1, 0.9, 0.05, 2.0, 0.7, 0.05),
     ("whole", 0, 0, 0.9, 0.85, 9.0, None, None),
 ]
+EMPTY = {"validation": {"accuracy": 0.6, "cost": 0.0}, "test": {"accuracy": 0.5, "cost": 0.0}}
 
 
 def caps_of(info, drawn_from=None):
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(dataset="d", costs="unit", status="ok", point=0)
     frame["name"] = frame["method"] + frame["seed"].astype(str)
-    records = SimpleNamespace(policies=frame, infos=dict.fromkeys(frame["name"], info))
+    identities = {name: {"method": {"use": name[:-1]}} for name in frame["name"]}
+    infos = {name: info | {"empty": EMPTY if name == "whole0" else None} for name in frame["name"]}
+    records = SimpleNamespace(policies=frame, infos=infos, identities=identities)
     suite = SimpleNamespace(
         grids=[("d", "unit"), ("free", "unit")], caps_of={"d": (3,), "free": ()}.get,
         methods_on=lambda dataset: ["asked", "whole", "missing"], drawn_from=lambda dataset: drawn_from,
@@ -41,7 +44,9 @@ def test_validation_chooses_a_policy_for_each_number():
     at_cap, at_mean = table.rows["asked"]
     assert (at_cap.value, at_cap.count) == ((0.65 + 0.75) / 2, 2)
     assert (at_mean.value, at_mean.count) == ((0.75 + 0.95) / 2, 2)
-    assert [mean.count for mean in table.rows["whole"]] == [0, 0]
+    at_cap, at_mean = table.rows["whole"]
+    assert at_cap.count == 0
+    assert (at_mean.value, at_mean.count) == (0.5, 1)  # its only policy is too dear, the empty policy is not
 
 
 def test_samples_of_a_large_table_overlap_less_than_splits_that_use_it_up():

@@ -32,6 +32,7 @@ from .render.markdown import table as table
 from .render.markdown import text as text
 from .render.page_figures import figures_of as figures_of
 from .render.splits import splits_so_far as splits_so_far
+from .render.tables import dominators as dominators
 from .render.tables import head_of as head_of
 from .render.tables import marked as marked
 from .render.templates import rendered as rendered

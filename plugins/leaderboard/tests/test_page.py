@@ -19,6 +19,7 @@ from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page
 from bench_leaderboard.render.provenance import plugins_in_judge
+from bench_leaderboard.render.tables import dominators
 from bench_leaderboard.render.timings import render_timings
 from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
@@ -156,6 +157,13 @@ def test_a_row_marked_near_has_an_interval_that_meets_the_best_rows(
             assert (marks.get(m) == "near") == (apart.mean() < min(limit, reach))
         if marks.get(m) == "near":
             assert means[best].value - means[m].value <= means[best].margin + means[m].margin + 1e-12
+
+
+def test_a_row_names_at_most_four_of_the_undominated_rows_that_dominate_it() -> None:
+    dominated = {"worst": ["bad", "a", "b", "c", "d, e", "f"], "bad": ["a", "b", "c", "d|e"]}
+    assert dominators(dominated, "worst") == "a; b; c; 2 more"
+    assert dominators(dominated, "bad") == "a; b; c; d\\|e"
+    assert dominators(dominated, "a") == "–"
 
 
 def test_a_row_far_from_the_best_is_not_marked_however_many_rows_there_are() -> None:

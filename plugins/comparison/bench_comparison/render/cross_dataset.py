@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from bench_leaderboard import head_of, marked, number, plain_number, table, text
+from bench_leaderboard import dominators, head_of, marked, number, plain_number, table, text
 
 from bench_comparison.overall import Comparison, Overall
 from bench_comparison.statistics import FEW_DATA_SETS, WILCOXON_NEEDS
@@ -41,7 +41,7 @@ def _means(suite: Suite, overall: Overall) -> list[str]:
     if overall.absent:
         notes.append(f"Without a record, so not here: {text(', '.join(overall.absent))}.")
     if overall.incomplete:
-        notes.append(f"Left out, because one of the methods has no result there: {text(', '.join(overall.incomplete))}.")
+        notes.append(f"Left out, as a method has no result there: {text(', '.join(overall.incomplete))}.")
     if overall.over_budget:
         notes.append(f"*Over budget* on a data set, so not here: {text(', '.join(overall.over_budget))}.")
     if overall.partial:
@@ -61,7 +61,7 @@ def _means(suite: Suite, overall: Overall) -> list[str]:
         ]
         row = [text(method), *cells, f"{done}" if done == expected else f"{done} of {expected}"]
         if overall.dominated:
-            row.append(text(", ".join(overall.dominated.get(method, []))) or "–")
+            row.append(dominators(overall.dominated, method))
         body.append(row)
     if len(overall.datasets) < WILCOXON_NEEDS:
         lines += [f"With fewer than {WILCOXON_NEEDS} data sets nothing is tested against the best (in bold).", ""]

@@ -26,6 +26,6 @@ def caps_part(analysed: Analysed) -> PagePart | None:
     explained = (
         "Accuracy in %. *cap k*: no row may cost more than k; a row that would buy more answers with what it has. "
         "*mean ≤ k*: the mean price on the validation part is at most k. For each number the policy is chosen on "
-        "validation. –: the method has no policy that keeps it, or cannot be asked feature by feature."
+        "validation; every method also has the policy that buys nothing. –: it cannot be asked feature by feature."
     )
     return PagePart(_ORDER, ["## Hard budgets", "", explained, "", *lines])

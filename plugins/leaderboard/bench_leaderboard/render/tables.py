@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench_analysis import Grid, GridEnd, Optimism, Row
@@ -16,6 +16,7 @@ from bench_leaderboard.render.templates import rendered
 
 __all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "optimism_table", "paper_numbers"]
 
+_NAMED = 4
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 
@@ -32,6 +33,19 @@ def head_of(metric: Metric) -> str:
 def marked(cell: str, mark: str) -> str:
     """A number with its mark."""
     return f"**{cell}**" if mark == "best" else f"{cell} ≈" if mark == "near" else cell
+
+
+def dominators(dominated: Mapping[str, Sequence[str]], method: str) -> str:
+    """The cell of a method: at most four of the rows that dominate it and that no row dominates; – if there are none.
+
+    Args:
+        dominated: name of each dominated row → the rows that dominate it.
+        method: name of the row.
+    """
+    front = [other for other in dominated.get(method, ()) if other not in dominated]
+    if len(front) > _NAMED:
+        front = [*front[: _NAMED - 1], f"{len(front) - _NAMED + 1} more"]
+    return text("; ".join(front)) or "–"  # names contain commas
 
 
 def paper_numbers(suite: Suite) -> Paper:
@@ -111,7 +125,7 @@ def _cells(
         count = "not applicable"
     line = [text(row.method), *cells, count, _selected_by(row)]
     if grid.dominated:
-        line.append(text(", ".join(grid.dominated.get(row.method, []))) or "–")
+        line.append(dominators(grid.dominated, row.method))
     return line
 
 

@@ -16,6 +16,7 @@ from bench_core.run.execute import Options, execute
 REGISTRY = load_registry([("tiny", tiny_plugin), ("asked", asked_plugin)], entry_points=False)
 CAPS = BLOBS.replace("parameters", "caps = [1, 2]\nparameters")
 NAMES = [f"accuracy-at-cap@{cap}" for cap in (1, 2)]
+KEYS = [REGISTRY.metrics["accuracy-at-cap@k"].key.replace("k v", f"{cap} v") for cap in (1, 2)]
 
 
 @pytest.mark.slow
@@ -34,13 +35,13 @@ def test_rows_are_cut_at_the_caps_and_answered_from_known_features(tmp_path: Pat
     # At 2 nothing is cut; at 1 a row that requests the second feature gets the first class.
     cut = judged[1].outcome.bill == 2
     expected = [float((np.where(cut, 0, label) == y).mean()), float((label == y).mean())]
-    assert [table["test"][name][1] for name in NAMES] == expected
-    assert [float((j.outcome.at_caps[1] == y).mean()) for j in judged] == table["test"][NAMES[0]]
+    assert [table["test"][key][1] for key in KEYS] == expected
+    assert [float((j.outcome.at_caps[1] == y).mean()) for j in judged] == table["test"][KEYS[0]]
     # Without decide_known, the answer is the mean of the policy's answers with values of training rows filled in.
     kept = judged[0].outcome.at_caps
     assert (kept[1][~cut] == label[~cut]).all()
     assert (kept[2] == label).all()
-    assert table["test"][NAMES[1]][0] == table["test"]["accuracy"][0]
+    assert table["test"][KEYS[1]][0] == table["test"]["accuracy"][0]
 
 
 def test_a_policy_that_cannot_be_asked_has_a_number_only_where_no_row_costs_more(tmp_path: Path) -> None:
@@ -49,12 +50,22 @@ def test_a_policy_that_cannot_be_asked_has_a_number_only_where_no_row_costs_more
     execute(plan, here.cache, tuple(here.suite.needed_metrics()), Options(isolation="none"))
     table = record_of(here.store, plan.planned[0].name)["policies"]
     costs = table["test"]["cost"]
-    for cap, name in enumerate(NAMES, start=1):
+    for cap, key in enumerate(KEYS, start=1):
         whole = [cost <= cap for cost in costs]
-        assert [value is not None for value in table["test"][name]] == whole
-    assert table["test"][NAMES[1]] == [
+        assert [value is not None for value in table["test"][key]] == whole
+    assert table["test"][KEYS[1]] == [
         a if c <= 2 else None for a, c in zip(table["test"]["accuracy"], costs, strict=True)
     ]
+
+
+def test_a_cap_does_not_change_the_empty_policy_which_buys_nothing(tmp_path: Path) -> None:
+    here = session(tmp_path, CAPS + method("asking", "cascades"), registry=REGISTRY)
+    plan = here.plan()
+    execute(plan, here.cache, tuple(here.suite.needed_metrics()), Options(isolation="none"))
+    made = record_of(here.store, plan.planned[0].name)
+    assert made["policies"]["test"][KEYS[1]][0] != made["empty"]["test"]["accuracy"]
+    for part in ("validation", "test"):
+        assert [made["empty"][part][key] for key in KEYS] == [made["empty"][part]["accuracy"]] * 2
 
 
 def test_a_suite_without_caps_has_the_same_trials_as_before(tmp_path: Path) -> None:

@@ -50,3 +50,16 @@ def test_a_metric_added_later_refuses_answers_only_where_the_trial_did(tmp_path:
         assert max(sure) < 1
         assert after["policies"][part]["accepted"] == (sure if reject else [1.0] * 3)
         assert after["empty"][part]["accepted"] == (0.0 if reject else 1.0)  # half of the rows are of each class
+
+
+def test_a_metric_added_later_that_is_undefined_is_stored_as_missing(tmp_path: Path) -> None:
+    text = SUITE.format("true")
+    place = Place(tmp_path)
+    place.run(text)
+    session = place.session(text)
+    undefined = {"undefined": Metric("undefined", lambda outcome: float("nan"), "max")}
+    for _ in range(2):  # computed, then read
+        ((_, record),) = stored_records(session.plan(), session.store, undefined)
+        assert record is not None
+        assert record["policies"]["test"]["undefined"] == [None] * 3
+        assert record["empty"]["test"]["undefined"] is None

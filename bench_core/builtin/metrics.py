@@ -67,8 +67,7 @@ def accuracy_at_cap(outcome: Outcome, k: int) -> float:
 
     A row that the cap stops is answered from the features bought until then.
     """
-    labels = outcome.at_caps.get(k)
-    return float("nan") if labels is None else _mean(labels == outcome.y)
+    return _mean(outcome.at_caps[k] == outcome.y) if k in outcome.at_caps else float("nan")
 
 
 def error(outcome: Outcome) -> float:
@@ -255,6 +254,7 @@ def cost_of_missing(outcome: Outcome, k: int) -> float:
 
 _RANKED = frozenset({"ranking", "binary"})
 
+_AT_CAP = "Accuracy at cap @k"
 BUILT_IN: tuple[Metric, ...] = (
     Metric("coverage", coverage, "max", "Coverage", CLASSIFICATION, percent=True),
     Metric("conclusive-accuracy", conclusive_accuracy, "max", "Conclusive accuracy", CLASSIFICATION, percent=True),
@@ -274,7 +274,7 @@ BUILT_IN: tuple[Metric, ...] = (
     Metric("ndcg@k", ndcg_at, "max", "NDCG@k", _RANKED, order=True),
     Metric("precision@k", precision_at, "max", "Precision@k", _RANKED, order=True),
     Metric(
-        "accuracy-at-cap@k", accuracy_at_cap, "max", "Accuracy at cap @k", CLASSIFICATION, percent=True, on_request=True
+        "accuracy-at-cap@k", accuracy_at_cap, "max", _AT_CAP, CLASSIFICATION, version=2, percent=True, on_request=True
     ),
     Metric("auc", auc, "max", "AUC", frozenset({"binary"}), percent=True, order=True, on_request=True),
     Metric("log-loss", log_loss, "min", "Log-loss", CLASSIFICATION, on_request=True),

@@ -35,12 +35,12 @@ def empty_outcome(answer: Sequence[float], outcome: Outcome) -> Outcome:
         answer: from `empty_answer`.
         outcome: the outcome of any policy on a part; its labels, prices and threshold are used.
     """
-    rows, features = outcome.decisions.acquired.shape
-    nothing = locked(np.zeros(rows))
-    acquired = np.zeros((rows, features), dtype=bool)
+    acquired = np.zeros(outcome.decisions.acquired.shape, dtype=bool)
+    nothing = locked(np.zeros(rows := len(acquired)))
     if outcome.decisions.probabilities is None:
         decisions = Decisions(acquired, score=np.full(rows, answer[0]), evaluations=nothing)
     else:
         table = np.tile(np.array(answer, dtype=np.float64), (rows, 1))
         decisions = Decisions(acquired, probabilities=table, evaluations=nothing)
-    return replace(outcome, decisions=decisions, bill=nothing, evaluation_bill=nothing, reference=None, budget=None)
+    free = replace(outcome, decisions=decisions, bill=nothing, evaluation_bill=nothing, reference=None, budget=None)
+    return replace(free, at_caps={cap: free.label.copy() for cap in outcome.at_caps})

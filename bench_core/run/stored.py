@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from bench_core.contract.canonical import plain
 from bench_core.contract.errors import StoreError
 from bench_core.contract.metric import Metric, measure
 from bench_core.run.plan import Plan, Planned
@@ -50,18 +51,17 @@ def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
     """Add the metrics that a record lacks; return whether any were added."""
-    present = record["policies"]["test"]
     lacking = {
         name: metric
         for name, metric in metrics.items()
-        if metric.key not in present and record["task"] in metric.tasks and not metric.reference
+        if metric.key not in record["policies"]["test"] and record["task"] in metric.tasks and not metric.reference
     }
     if not lacking:
         return False
     threshold = planned.trial.threshold if planned.trial.reject else None
     for judged in store.outcomes(record["name"], record["task"], threshold):
         for name, value in measure(judged.outcome, lacking).items():
-            record["policies"][judged.part].setdefault(lacking[name].key, []).append(value)
+            record["policies"][judged.part].setdefault(lacking[name].key, []).append(plain(value))
         if judged.policy == 0 and "empty" in record:
             measure_empty(record["empty"], [judged], lacking)
     return True

@@ -18,6 +18,7 @@ from bench_comparison.populations import comparison_of, populations
 from bench_comparison.question import answer_once
 from bench_comparison.render.answer_page import render_answer
 from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_comparison.render.front import front_part
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
 from bench_records.records import Labels, Records, tabulate
@@ -307,6 +308,18 @@ def test_trials_that_will_have_no_result_are_not_waited_for() -> None:
     # Of 24 trials, 12 have a result, and 4 will have none.
     assert "12 of 20 trials have a result so far" in page
     assert "Not counted: 1 are not applicable and 3 are over the limit." in page
+
+
+def test_a_suite_that_recommends_nothing_is_only_linked_beside_one_that_does() -> None:
+    def described(name: str, datasets: Sequence[str]) -> dict[str, Any]:
+        analysed = Analysed(of := suite(datasets), records(of, QUICK_WINS))
+        return {**json.loads(describe(analysed, {})), "name": name, "losses": answer_once(analysed)}
+
+    few, answering = described("few", SIX[:2]), described("answering", SIX)
+    both = front_part([few, answering], 0)
+    assert both.lines == front_part([answering], 0).lines
+    assert "few/answer.md" in both.links["few"]
+    assert "nothing is recommended" in "\n".join(front_part([few], 0).lines)
 
 
 def test_names_are_escaped_on_these_pages() -> None:

@@ -22,14 +22,17 @@ _SENTENCES = 3
 def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
     """The answers of the suites that compare methods, and links to their tables.
 
+    A suite that recommends nothing, for lack of data sets, is only linked if another one recommends something.
+
     Args:
         described: what every export says about itself.
         order: place on the page.
     """
     compared = [description for description in described if "losses" in description]
     lines = [] if compared else ["No suite here compares methods over data sets, budget by budget.", ""]
-    for description in compared:
-        lines += _answer(description, several=len(compared) > 1).rstrip().splitlines()
+    answering = [description for description in compared if main_view(description["losses"]) is not None] or compared
+    for description in answering:
+        lines += _answer(description, several=len(answering) > 1).rstrip().splitlines()
         lines += [""]
     links = {
         name: f"[losses]({name}/answer.md), [budgets]({name}/budgets.md)"

@@ -58,7 +58,12 @@ class Committed:
         import pandas as pd
         import pyarrow.parquet as pq
 
-        asked = {n: f"test.{m.key}" for n, m in self.metrics.items() if not m.reference}
+        # Caps are part of a trial's name: its record has their metrics, undefined at the caps of other data sets.
+        asked = {
+            n: f"test.{m.key}"
+            for n, m in self.metrics.items()
+            if not m.reference and not n.startswith("accuracy-at-cap@")
+        }
         frames: list[pd.DataFrame] = []
         for path in export_files(self.folder):
             try:

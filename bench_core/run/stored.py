@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from bench_core.contract.canonical import plain
 from bench_core.contract.errors import StoreError
-from bench_core.contract.metric import Metric, measure
+from bench_core.contract.metric import Metric
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
 from bench_core.run.summary import measure_empty
@@ -60,8 +59,7 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
         return False
     threshold = planned.trial.threshold if planned.trial.reject else None
     for judged in store.outcomes(record["name"], record["task"], threshold):
-        for name, value in measure(judged.outcome, lacking).items():
-            record["policies"][judged.part].setdefault(lacking[name].key, []).append(plain(value))
+        judged.add_metrics(record["policies"], lacking)
         if judged.policy == 0 and "empty" in record:
             measure_empty(record["empty"], [judged], lacking)
     return True

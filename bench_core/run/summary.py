@@ -28,6 +28,11 @@ class PolicyOutcome:
     part: str
     outcome: Outcome
 
+    def add_metrics(self, columns: dict[str, Any], metrics: Mapping[str, Metric]) -> None:
+        """Append this policy's metrics to the columns of its family, which hold those of the policies before it."""
+        for name, value in measure(self.outcome, metrics).items():
+            columns[self.part].setdefault(metrics[name].key, []).append(plain(value))
+
 
 @dataclass(frozen=True)
 class Described:
@@ -64,8 +69,7 @@ def table_of(
     said = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
     columns: dict[str, Any] = {**said, "validation": {}, "test": {}}
     for judged in outcomes:
-        for name, value in measure(judged.outcome, metrics).items():
-            columns[judged.part].setdefault(metrics[name].key, []).append(plain(value))
+        judged.add_metrics(columns, metrics)
     return columns
 
 

@@ -201,11 +201,9 @@ def _columns(
 ) -> tuple[list[str], list[str]]:
     columns, left_out = [], []
     for metric in suite.metrics:
-        equivalent = _IN_OTHER_WORDS.get(metric, metric)
-        everywhere = (
-            metric in shown
-            and equivalent is not None
-            and all(len(cells.values(d, c, m, equivalent)) for d, c in places for m in complete)
+        equivalent = _IN_OTHER_WORDS.get(metric, metric) if metric in shown else None
+        everywhere = equivalent is not None and all(
+            len(cells.values(d, c, m, equivalent)) for d, c in places for m in complete
         )
         if equivalent is None or not everywhere or not complete:
             left_out.append(metric)

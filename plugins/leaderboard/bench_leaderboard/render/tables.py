@@ -14,7 +14,16 @@ from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = ["dataset_section", "grid_table", "head_of", "heading", "marked", "optimism_table", "paper_numbers"]
+__all__ = [
+    "dataset_section",
+    "dominators",
+    "grid_table",
+    "head_of",
+    "heading",
+    "marked",
+    "optimism_table",
+    "paper_numbers",
+]
 
 _NAMED = 4
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench_records import Records, complete
+from bench_records import Records
 
+from bench_analysis.points import cells_of
 from bench_analysis.summary import Mean, mean_with_margin, overlap
 
 if TYPE_CHECKING:
@@ -42,13 +43,10 @@ def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
     accurate of those whose mean price is at most the cap. Among equals it is the first. Every family contains the empty
     policy.
     """
-    if not any(suite.caps_of(dataset) for dataset, _ in suite.grids):
-        return
-    frame = complete(records)
     for dataset, costs in suite.grids:
         caps = suite.caps_of(dataset)
-        here = frame[(frame["dataset"] == dataset) & (frame["costs"] == costs)]
-        if not caps or here.empty:
+        here = cells_of(records).get((dataset, costs)) if caps else None
+        if here is None:
             continue
         rows = {}
         for method in suite.methods_on(dataset):

@@ -30,6 +30,7 @@ def caps_of(info, drawn_from=None):
     identities = {name: {"method": {"use": name[:-1]}} for name in frame["name"]}
     infos = {name: info | {"empty": EMPTY if name == "whole0" else None} for name in frame["name"]}
     records = SimpleNamespace(policies=frame, infos=infos, identities=identities)
+    records.once = lambda key, compute: compute(records)
     suite = SimpleNamespace(
         grids=[("d", "unit"), ("free", "unit")], caps_of={"d": (3,), "free": ()}.get,
         methods_on=lambda dataset: ["asked", "whole", "missing"], drawn_from=lambda dataset: drawn_from,

@@ -24,8 +24,9 @@ def caps_part(analysed: Analysed) -> PagePart | None:
     if not lines:
         return None
     explained = (
-        "Accuracy in %. *cap k*: no row may cost more than k; a row that would buy more answers with what it has. "
-        "*mean ≤ k*: the mean price on the validation part is at most k. For each number the policy is chosen on "
-        "validation; every method also has the policy that buys nothing. –: it cannot be asked feature by feature."
+        "Accuracy in %. *cap k*: no row may pay more than k. A row that would buy more is answered from the features "
+        "that it has. *mean ≤ k*: the policy's mean price on validation rows is at most k. Validation rows choose the "
+        "policy for each number. Every method also has the policy that buys nothing. –: the method cannot be asked "
+        "feature by feature."
     )
     return PagePart(_ORDER, ["## Hard budgets", "", explained, "", *lines])

@@ -20,20 +20,26 @@ __all__ = ["page_part"]
 
 
 def page_part(analysed: Analysed, order: int) -> PagePart:
-    """Sections and a figure over all data sets; and the files of the comparison, where the suite asks for one.
+    """Results over all data sets: the files of the suite's comparison, or else a table of means and ranks on the page.
+
+    Means and ranks are over the data sets on which all methods have a result. A comparison at budgets counts every
+    method on every data set, so the page links its files instead.
 
     Args:
         analysed: a suite and its records.
         order: place on the page.
     """
+    data, files = _comparison(analysed)
+    if data:
+        name = analysed.suite.name
+        links = f"[What each method loses at each budget]({name}/answer.md) · [ranks and uses]({name}/budgets.md)"
+        answered = main_view(data["losses"]) is not None
+        figures = [FigureEntry(kind="answer")] if answered else []
+        return PagePart(order, ["## Over all data sets", "", links, ""], figures, data=data, files=files)
     overall = overall_of(analysed)
     lines = [] if overall is None else overall_sections(analysed.suite, overall)
     ranked = overall is not None and bool(overall.comparisons)
-    figures: list[FigureEntry] = [MetricsEntry(kind="critical-difference")] if ranked else []
-    data, files = _comparison(analysed)
-    if data and main_view(data["losses"]) is not None:
-        figures = [FigureEntry(kind="answer"), *figures]
-    return PagePart(order, lines, figures, data=data, files=files)
+    return PagePart(order, lines, [MetricsEntry(kind="critical-difference")] if ranked else [])
 
 
 def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:

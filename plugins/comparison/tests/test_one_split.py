@@ -84,6 +84,8 @@ def test_every_page_says_how_many_splits_there_are_and_shows_no_nan() -> None:
     for text in (front, page, *files.values(), json.dumps(answer), json.dumps(scale_once(analysed))):
         assert not re.search(r"\bnan\b|\binf\b", text, re.IGNORECASE), text
     assert page.count("One of 5 splits has been run: no interval can be given.") == len(SETS)
+    assert f"]({analysed.suite.name}/answer.md)" in page
+    assert "### Average ranks" not in page, "a comparison at budgets replaces the means over complete data sets"
     row = next(line for line in front.splitlines() if line.startswith("| 10 %"))
     assert "**quick**" in row
     assert re.search(r"\d+ % \[\d+, \d+\]", row), "over eight data sets there is an interval"
@@ -94,7 +96,7 @@ def test_means_and_ranks_over_data_sets_are_of_the_splits_that_have_been_run() -
     records = first_splits()
     kept = ~records.policies["dataset"].isin(["D6", "D7"])  # on these two, a method has no result
     records.policies = records.policies[kept].reset_index(drop=True)
-    of = suite_of(SETS[:6], METHODS, seeds=5, threshold=None, metrics=("accuracy", "cost"), more=COMPARISON)
+    of = suite_of(SETS[:6], METHODS, seeds=5, threshold=None, metrics=("accuracy", "cost"))
     analysed = Analysed(of, records)
     found = overall_of(analysed)
     assert found is not None

@@ -10,7 +10,7 @@ __all__ = ["FEW", "NAMED", "SURE", "findings", "listed", "main_view", "per_cent"
 JsonObject = Mapping[str, Any]
 
 FEW = 5
-"""With fewer data sets nothing is recommended: resampling so few says little."""
+"""With fewer data sets nothing is recommended or called best: resampling so few says little."""
 
 NAMED = 3
 """The most algorithms that a sentence names."""
@@ -118,7 +118,7 @@ def _where(view: JsonObject) -> str:
         (group["ahead"], step["budget"], group)
         for step in view["dynamic"]
         for group in step["groups"]
-        if step["budget"] < 1 and group["families"] >= FEW and group["ahead"] is not None
+        if step["budget"] < 1 and group["ahead"] is not None
     ]
     if not found:
         return ""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_comparison.draws import Table, draws_of, without_spread
+from bench_comparison.findings import FEW
 from bench_comparison.layout import Layout
 from bench_comparison.losses import interval, outcomes, plain
 from bench_comparison.scale import Measured
@@ -38,7 +39,10 @@ _GROUPS: tuple[tuple[str, Callable[[Measured], bool]], ...] = (
 def row_by_row(
     cells: Sequence[Measured], drawn: Sequence[Numbers], layout: Layout, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
-    """Quality of dynamic acquisition minus that of the best fixed subset, at each budget."""
+    """Quality of dynamic acquisition minus that of the best fixed subset, at each budget.
+
+    Groups of fewer than `FEW` independent data sets are left out: their intervals say nothing.
+    """
     dynamic = len(layout.methods) + len(layout.algorithms) + len(layout.kinds)
     gaps = [values[:, [dynamic]] - values[:, [dynamic + 1]] for values in drawn]
     known = [i for i, gap in enumerate(gaps) if not np.isnan(gap).any()]
@@ -53,7 +57,7 @@ def row_by_row(
         groups = []
         for title, belongs in _GROUPS:
             mine = [i for i in known if belongs(cells[i])]
-            if mine and len(mine) < len(known):
+            if len(mine) < len(known) and len({cells[i].family for i in mine}) >= FEW:
                 groups.append({"title": title, **_gap(cells, gaps, mine, b)})
         found.append({"budget": budget, **_gap(cells, gaps, known, b), "datasets": rows, "groups": groups})
     return found

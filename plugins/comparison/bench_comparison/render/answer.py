@@ -13,8 +13,9 @@ from typing import Any
 
 from bench_leaderboard import table, text
 
+from bench_comparison.findings import FEW
+
 __all__ = [
-    "LEAST_DATA_SETS",
     "SURE_READ",
     "TABLE_READ",
     "command",
@@ -27,15 +28,12 @@ __all__ = [
     "spread",
 ]
 
-LEAST_DATA_SETS = 5
-"""With fewer, resampling them says little: a sentence then never says that a method is best."""
-
 _CLEAR, _LIKELY, _POSSIBLE = 0.95, 0.8, 0.05
 _NAMED = 3
 
 SURE_READ = (
     f"A method *is* best where it is first in {100 * _CLEAR:.0f} % of 2,000 resamples of the data sets, *probably* in "
-    f"{100 * _LIKELY:.0f} %; otherwise, or on fewer than {LEAST_DATA_SETS} data sets, it cannot be told."
+    f"{100 * _LIKELY:.0f} %; otherwise, or on fewer than {FEW} data sets, it cannot be told."
 )
 
 TABLE_READ = (
@@ -70,7 +68,7 @@ def sentence(measure: Measure) -> str:
         f"{spread(leader['relative'], percent=True)} of the full model's quality"
     )
     first = f"first in {100 * leader['first']:.0f} % of the resamples"
-    if len(datasets) < LEAST_DATA_SETS:
+    if len(datasets) < FEW:
         return (
             f"it cannot be told who is best: the ranked methods share only {count(len(datasets))}; "
             f"{name} leads ({numbers}, best on {leader['leads']})"

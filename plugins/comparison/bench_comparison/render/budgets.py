@@ -11,9 +11,9 @@ from bench_records import Records, csv_text, times_of
 
 from bench_comparison.answer import Compares
 from bench_comparison.budgets import LEVELS, Answers, relative
+from bench_comparison.findings import FEW
 from bench_comparison.populations import absolute_answers
 from bench_comparison.render.answer import (
-    LEAST_DATA_SETS,
     SURE_READ,
     TABLE_READ,
     comparison_table,
@@ -208,6 +208,6 @@ def render_wins(compares: Compares, budgets: Sequence[float]) -> str:
         for population, measures in compares
         for budget, measure in zip([*budgets, None], measures, strict=True)
         for (a, b), rate in measure.wins.items()
-        if rate.datasets >= LEAST_DATA_SETS
+        if rate.datasets >= FEW
     ]
     return csv_text(head, lines, digits=_DIGITS)

@@ -56,9 +56,7 @@ RegisterExecutor: TypeAlias = "Callable[[str, Callable[[Any], None]], None]"
 
 
 OWNERS = {
-    "tables": "budgetbench-leaderboard",
-    "figures": "budgetbench-leaderboard",
-    "paper": "budgetbench-leaderboard",
+    **dict.fromkeys(("tables", "figures", "paper", "grid_ends"), "budgetbench-leaderboard"),
     "claims": "budgetbench-claims",
     "comparison": "budgetbench-comparison",
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from bench_records import Records
 
@@ -25,34 +25,33 @@ _FEWEST = 3
 
 @dataclass(frozen=True)
 class GridEnd:
-    """A parameter whose selected value is one end of its grid on at least half of the seeds.
+    """A parameter whose selected value is one end of its grid.
 
     Attributes:
-        dataset, costs, method: the row.
-        parameter: its name.
-        grid: the values that were tried, ascending; of an automatic grid those of the first seed.
-        end: the end of that grid that is selected.
-        seeds, of: the number of seeds on which it is selected, and of all seeds.
+        method, parameter: their names.
+        end: which one.
+        grids: the different grids of which it is selected, each ascending; of an automatic grid that of the first seed.
+        datasets: the data sets on which it is selected on at least half of the seeds, under one of their prices.
+        of: the number of data sets on which the method searches this parameter.
     """
 
-    dataset: str
-    costs: str
     method: str
     parameter: str
-    grid: tuple[float, ...]
-    end: float
-    seeds: int
+    end: Literal["least", "greatest"]
+    grids: tuple[tuple[float, ...], ...]
+    datasets: tuple[str, ...]
     of: int
 
 
 def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
-    """Every parameter of which validation selects an end, see `GridEnd`, in the order of the records."""
+    """Every parameter of which validation selects an end, see `GridEnd`; by method, the most data sets first."""
     chosen = cells.chosen
     if not len(chosen):
         return []
     searched = _searched(records)
     names, detailed = chosen["name"].tolist(), chosen["details"].tolist()
-    ends = []
+    on: dict[tuple[str, str], set[str]] = {}
+    won: dict[tuple[str, str, Literal["least", "greatest"]], dict[str, tuple[float, ...]]] = {}
     for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
         dataset, costs, method = key
         rows = cells.rows(dataset, costs, method)
@@ -70,11 +69,18 @@ def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
                     at_ends.setdefault(parameter, []).append((value == grid[0] and not natural, value == grid[-1]))
                     grids.setdefault(parameter, grid)
         for parameter, selected in at_ends.items():
-            grid = grids[parameter]
-            for end, count in zip((grid[0], grid[-1]), map(sum, zip(*selected, strict=True)), strict=True):
-                if 2 * count >= len(rows):
-                    ends.append(GridEnd(dataset, costs, method, parameter, grid, end, count, len(rows)))
-    return ends
+            on.setdefault((method, parameter), set()).add(dataset)
+            least, greatest = map(sum, zip(*selected, strict=True))
+            if 2 * least >= len(rows):
+                won.setdefault((method, parameter, "least"), {}).setdefault(dataset, grids[parameter])
+            if 2 * greatest >= len(rows):
+                won.setdefault((method, parameter, "greatest"), {}).setdefault(dataset, grids[parameter])
+    order = list(dict.fromkeys(method for method, _, _ in won))
+    ends = [
+        GridEnd(method, parameter, end, tuple(dict.fromkeys(sets.values())), tuple(sets), len(on[method, parameter]))
+        for (method, parameter, end), sets in won.items()
+    ]
+    return sorted(ends, key=lambda one: (order.index(one.method), -len(one.datasets)))
 
 
 def _searched(records: Records) -> dict[tuple[str, str, str], dict[str, tuple[float, ...]]]:

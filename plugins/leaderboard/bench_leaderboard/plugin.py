@@ -37,8 +37,8 @@ def _rules(key: str) -> SectionRules:
 
 @hookimpl
 def bench_register_suite_sections(register: RegisterSuiteSection) -> None:
-    """Further tables and figures, and the paper's numbers."""
-    for key in ("tables", "figures", "paper"):
+    """Further tables and figures, the paper's numbers, and why grids end where they do."""
+    for key in ("tables", "figures", "paper", "grid_ends"):
         register(SuiteSection(key, partial(_rules, key)))
 
 

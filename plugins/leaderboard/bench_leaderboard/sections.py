@@ -9,23 +9,33 @@ from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import SectionRules, Suite
 from bench_leaderboard.render.figure import needed_quantities
 from bench_leaderboard.render.page_figures import check_figures
-from bench_leaderboard.tables_schema import PaperEntry, TableEntry
+from bench_leaderboard.tables_schema import GridEndEntry, PaperEntry, TableEntry
 
 __all__ = ["RULES", "check_place"]
 
 
 def _check_tables(suite: Suite, entries: Sequence[TableEntry]) -> dict[str, Metric]:
     needed: dict[str, Metric] = {}
-    methods = suite.method_names()
     for i, table in enumerate(entries):
-        for name in table.methods:
-            if name not in methods:
-                hint = did_you_mean(name, methods)
-                raise RequestError(f"{suite.path}: tables[{i}].methods: there is no method {name!r}; {hint}")
+        _check_methods(suite, f"tables[{i}]", table.methods)
         if table.kind == "policies":
             where = f"{suite.path}: tables[{i}].fields"
             needed |= needed_quantities(table.fields, where, suite.registry.metrics)
     return needed
+
+
+def _check_methods(suite: Suite, where: str, methods: Sequence[str]) -> None:
+    known = suite.method_names()
+    for name in methods:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise RequestError(f"{suite.path}: {where}.methods: there is no method {name!r}; {hint}")
+
+
+def _check_grid_ends(suite: Suite, entries: Sequence[GridEndEntry]) -> dict[str, Metric]:
+    for i, entry in enumerate(entries):
+        _check_methods(suite, f"grid_ends[{i}]", entry.methods)
+    return {}
 
 
 def _check_paper(suite: Suite, entries: Sequence[PaperEntry]) -> dict[str, Metric]:
@@ -58,4 +68,5 @@ RULES: Mapping[str, SectionRules] = {
     "tables": SectionRules(list[TableEntry], _check_tables, {"tables": TableEntry}),
     "figures": SectionRules(list[dict[str, Any]], check_figures),
     "paper": SectionRules(list[PaperEntry], _check_paper, {"paper": PaperEntry}),
+    "grid_ends": SectionRules(list[GridEndEntry], _check_grid_ends, {"grid_ends": GridEndEntry}),
 }

@@ -1,4 +1,4 @@
-"""``[[tables]]`` and ``[[paper]]`` of a suite: further tables on its page, and the paper's numbers beside ours."""
+"""``[[tables]]``, ``[[paper]]``, ``[[grid_ends]]`` of a suite: further tables, the paper's numbers, ends of grids."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["PaperEntry", "TableEntry"]
+__all__ = ["GridEndEntry", "PaperEntry", "TableEntry"]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -64,3 +64,21 @@ class PaperEntry(BaseModel):
     value: float
     source: str = ""
     costs: str = ""
+
+
+class GridEndEntry(BaseModel):
+    """``[[grid_ends]]``: why a grid ends where it does, for the page's table of grids whose end wins.
+
+    Attributes:
+        parameter: as the methods call it: ``lambdas``.
+        end: the end that the reason is for.
+        why: the reason.
+        methods: names of the methods; if empty, all that have the parameter.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    parameter: Name
+    end: Literal["least", "greatest"]
+    why: Annotated[str, Field(min_length=1)]
+    methods: list[str] = []

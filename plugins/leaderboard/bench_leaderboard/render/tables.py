@@ -13,6 +13,7 @@ from bench_core import Metric
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
+from bench_leaderboard.tables_schema import GridEndEntry
 
 __all__ = [
     "dataset_section",
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 _NAMED = 4
+_OFTEN = 0.1
+"""A grid's end is listed if it is selected on more than this share of the data sets."""
+
 Paper = dict[tuple[str, str], dict[tuple[str, str], float]]
 
 
@@ -164,19 +168,29 @@ def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
 
 
 def grid_table(suite: Suite, grid_ends: Sequence[GridEnd]) -> str:
-    """The table of parameter grids whose end is selected; empty if there are none."""
-    body = [
-        [
-            text(heading(suite, grid_end.dataset, grid_end.costs)),
-            text(grid_end.method),
-            text(grid_end.parameter),
-            f"{_end(grid_end.grid[0])} to {_end(grid_end.grid[-1])}, {len(grid_end.grid)} values",
-            f"{_end(grid_end.end)}, the {'least' if grid_end.end == grid_end.grid[0] else 'greatest'}",
-            f"{grid_end.seeds} of {grid_end.of}",
+    """The table of grids whose end is selected on more than a tenth of the data sets, and why they end there."""
+    reasons: Sequence[GridEndEntry] = suite.section("grid_ends")
+    body = []
+    for one in grid_ends:
+        if len(one.datasets) <= _OFTEN * one.of:
+            continue
+        tried = {f"{_end(grid[0])} to {_end(grid[-1])}, {len(grid)} values" for grid in one.grids}
+        values = {_end(grid[0 if one.end == "least" else -1]) for grid in one.grids}
+        why = [
+            reason.why
+            for reason in reasons
+            if (reason.parameter, reason.end) == (one.parameter, one.end)
+            and one.method in (reason.methods or [one.method])
         ]
-        for grid_end in grid_ends
-    ]
-    head = ["Data set", "Method", "Parameter", "Tried", "Selected", "Seeds"]
+        body.append([
+            text(one.method),
+            text(one.parameter),
+            tried.pop() if len(tried) == 1 else "by data set",
+            f"{values.pop()}, the {one.end}" if len(values) == 1 else f"the {one.end}",
+            text(why[0]) if why else "–",
+            f"{len(one.datasets)} of {one.of}",
+        ])  # fmt: skip
+    head = ["Method", "Parameter", "Tried", "Selected", "Why the grid ends there", "Data sets"]
     return table(head, body, 5) if body else ""
 
 

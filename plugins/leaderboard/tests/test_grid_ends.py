@@ -99,7 +99,9 @@ def test_points_of_the_suites_grid_are_a_grid_too() -> None:
 
 def test_the_page_lists_an_end_with_its_reason_if_it_wins_on_more_than_a_tenth_of_the_data_sets() -> None:
     names = [f"D{i}" for i in range(20)]
-    reason = '[[grid_ends]]\nparameter = "slopes"\nend = "greatest"\nmethods = ["A"]\nwhy = "at 1, nothing is bought"\n'
+    reason = ""
+    for end, why in (("least", "0 ignores prices"), ("greatest", "at 1, nothing is bought")):
+        reason += f'[[grid_ends]]\nparameter = "slopes"\nend = "{end}"\nmethods = ["A"]\nwhy = "{why}"\n'
     suite = suite_of(names, ["A"], 1, metrics=["cost"], more=reason)
 
     def row(wins: int) -> str | None:

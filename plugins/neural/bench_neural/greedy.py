@@ -47,7 +47,7 @@ class GDFS(Sequential):
         f, pi, losses = train_gdfs(
             problem, prepared, setting, predictor, self.updates, self._depth(units.count), temperatures, self.patience
         )
-        common = self._answers(problem, prepared, f)
+        common = self._fields(problem, prepared, f, predictor)
         scores = Network.of(pi)
         points = budget_points(problem, units, self.budgets, self.count)
         return family(
@@ -99,7 +99,7 @@ class DIME(Sequential):
         layers, losses = train_dime(
             problem, prepared, setting, predictor, self.updates, self._depth(units.count), epsilons, self.patience
         )
-        common = self._answers(problem, prepared, layers)
+        common = self._fields(problem, prepared, layers, predictor)
         if self.stop == "budget":
             points = budget_points(problem, units, self.values, self.count)
         elif self.stop == "lambda":

@@ -73,6 +73,7 @@ class StepPolicy(Policy):
     Attributes:
         view: the networks' inputs, and the units.
         predictor: the network that answers; its outputs start with ``classes`` logits, or with a regression's score.
+        answers: another network that answers instead; None if the predictor does.
         classes: number of classes; 0 for regression.
         shift, stretch: a score is ``shift + stretch · output``.
         limit: price that a row may spend; None for no limit.
@@ -83,6 +84,7 @@ class StepPolicy(Policy):
     classes: int
     shift: float = 0.0
     stretch: float = 1.0
+    answers: Network | None = None
     limit: float | None = None
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class StepPolicy(Policy):
     def _answered(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> Decisions:
         """The answer from the known units, which count as acquired."""
         acquired = known[:, self.view.units.of_feature]
-        answer = self.predictor(self.view.inputs(values, known))
+        answer = (self.answers or self.predictor)(self.view.inputs(values, known))
         if self.classes:
             return Decisions(acquired, softmax(answer[:, : self.classes]))
         return Decisions(acquired, score=self.shift + self.stretch * answer[:, 0].astype(np.float64))

@@ -104,7 +104,7 @@ class OL(Sequential):
         learning = Learning(self.samples, self.discount, self.target_rate, self.first_epsilon, self.last_epsilon)
         depth = self._depth(units.count)
         layers, losses = train_ol(problem, prepared, setting, learning, predictor, self.updates, depth, self.patience)
-        common = self._answers(problem, prepared, layers)
+        common = self._fields(problem, prepared, layers, predictor)
         if self.stop == "budget":
             points = budget_points(problem, units, self.values, self.count)
         else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt, Predicate
 
@@ -79,15 +79,25 @@ class Neural(Method):
 
 @dataclass(frozen=True)
 class Sequential(Neural):
-    """Parameters of the methods that train on sequences of purchases.
+    """Parameters of the methods that train the predictor further, on sequences of purchases.
 
     Attributes:
         updates: most updates of a stage.
         purchases: purchases of a training sequence; None: half of the units, but at least 10 and at most 40.
+        answers: the predictor that answers: the method's ``own``, or the one trained on random masks, which is
+            ``shared`` by all methods, so that they differ only in the features they buy.
     """
 
     updates: Annotated[int, Ge(1)] = 500
     purchases: Annotated[int, Ge(1)] | None = None
+    answers: Literal["own", "shared"] = field(default="own", metadata={"omit_default": True})
+
+    def _fields(self, problem: Problem, prepared: Prepared, own: Any, shared: Any) -> dict[str, Any]:
+        """The fields of a policy that are the same for every method, with the predictor that answers."""
+        from bench_neural.policy import Network
+
+        fields = self._answers(problem, prepared, own)
+        return fields if self.answers == "own" else fields | {"answers": Network.of(shared)}
 
     def _depth(self, units: int) -> int:
         return min(units, self.purchases or min(max(units // 2, 10), 40))

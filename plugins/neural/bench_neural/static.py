@@ -80,6 +80,6 @@ class CAE(Sequential):
         f, order = train_cae(
             problem, prepared, setting, predictor, self.updates, self._depth(units.count), temperatures
         )
-        common = self._answers(problem, prepared, f)
+        common = self._fields(problem, prepared, f, predictor)
         points = budget_points(problem, units, self.budgets, self.count)
         return family(problem, lambda point: OrderPolicy(**common, order=order, **point), points, {})

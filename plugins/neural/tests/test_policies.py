@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -83,6 +84,18 @@ def test_a_row_can_be_answered_from_any_set_of_known_features(variant):
         seen, unseen = policy.decide_known(rows, known), policy.decide_known(hidden, known)
         np.testing.assert_array_equal(seen.probabilities, unseen.probabilities)
         np.testing.assert_array_equal(seen.acquired, known)
+
+
+def test_another_network_may_answer_for_the_features_that_a_policy_buys():
+    problem, rng = make_problem("multiclass", "plain"), np.random.default_rng(6)
+    rows = problem.validation.rows()
+    first, *others = some_policies(problem, rng)
+    for own in others:
+        shared = replace(own, answers=first.predictor)
+        decided = shared.decide(rows)
+        np.testing.assert_array_equal(decided.acquired, own.decide(rows).acquired)
+        expected = first.decide_known(rows, decided.acquired).probabilities
+        np.testing.assert_array_equal(decided.probabilities, expected)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -72,6 +72,21 @@ def test_the_second_purchase_depends_on_the_value_of_the_first(method):
     assert decisions.acquired[~side, 1].mean() > 0.95
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [GDFS(**SHORT, updates=50, stages=2), DIME(**SHORT, updates=50, stages=2)])
+def test_the_shared_predictor_answers_for_what_a_method_buys(method):
+    problem = switch(300)
+    rows = problem.validation.rows()
+    own, shared = (replace(method, answers=answers).fit(problem) for answers in ("own", "shared"))
+    static = MaskStatic(**SHORT).fit(problem).policies[0]
+    by_label = {policy.label: policy for policy in own.policies}
+    for policy in shared.policies:
+        decided = policy.decide(rows)
+        np.testing.assert_array_equal(decided.acquired, by_label[policy.label].decide(rows).acquired)
+        expected = static.decide_known(rows, decided.acquired).probabilities
+        np.testing.assert_array_equal(decided.probabilities, expected)
+
+
 @pytest.mark.weekly
 def test_the_same_seed_gives_the_same_bits_and_another_seed_others():
     problem = switch(300)

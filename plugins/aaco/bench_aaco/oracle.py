@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bench_aaco.candidates import draw_candidates, units_of
 from bench_core import Problem
 
-__all__ = ["Oracle", "Prices", "fit_oracle", "lambda_grid"]
+__all__ = ["Oracle", "Prices", "fit_oracle"]
 
 _BLOCK, _AT_ONCE = 64, 512
 _TINY = 1e-12
@@ -275,20 +275,3 @@ def fit_oracle(
         candidates, prices, neighbours, np.zeros(1 + len(candidates)), problem.threads,
     )  # fmt: skip
     return replace(bare, first_losses=bare.losses_of_nothing(candidates))
-
-
-def lambda_grid(oracle: Oracle, count: int) -> list[float]:
-    """Return ``count`` values of λ, evenly spaced in log λ.
-
-    At the lowest λ all features cost a thousandth of the loss when nothing is known; at the highest the cheapest unit
-    costs all of it. The grid is [0] if every feature is free or that loss is 0.
-    """
-    nothing = float(oracle.first_losses[0])
-    unit_price = np.array([
-        float(oracle.price(oracle.prices.unit == u, np.zeros((1, oracle.features), dtype=bool))[0])
-        for u in np.unique(oracle.prices.unit)
-    ])  # fmt: skip
-    paid = unit_price[unit_price > 0]
-    if not len(paid) or nothing <= 0:
-        return [0.0]
-    return [float(f"{value:.6g}") for value in np.geomspace(0.001 * nothing, nothing / paid.min(), count)]

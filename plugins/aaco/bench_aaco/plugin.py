@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -33,10 +33,11 @@ class AACO(Method):
     single features and random sets, drawn once from the problem's seed. When nothing is known, all training rows count.
 
     Attributes:
-        lambdas: trade-offs λ ≥ 0, in nats per price of all features; when empty, ``count`` values are chosen, evenly
-            spaced in log λ: at the lowest, all features cost a thousandth of the log loss of the class frequencies; at
-            the highest, the cheapest feature costs all of it.
+        lambdas: trade-offs λ ≥ 0, in nats per price of all features; when empty, they are chosen by ``spacing``.
         count: number of λ chosen when ``lambdas`` is empty.
+        spacing: ``log``: λ are evenly spaced in log; at the lowest, all features cost a thousandth of the log loss of
+            the class frequencies; at the highest, the cheapest feature costs all of it. ``cost``: from 0 to where
+            nothing is bought, spread over what the policies cost (`bench_models.tradeoff`).
         neighbours: number k of nearest training rows.
         subsets: number of random candidate sets.
         reference_rows: most training rows among which neighbours are searched; a random sample when there are more.
@@ -57,6 +58,7 @@ class AACO(Method):
     takes_missing: ClassVar[bool] = True
     lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
     count: Annotated[int, Ge(2)] = 10
+    spacing: Literal["log", "cost"] = field(default="log", metadata={"omit_default": True})
     neighbours: Annotated[int, Ge(1)] = 5
     subsets: Annotated[int, Ge(0)] = 100
     reference_rows: Annotated[int, Ge(1)] = 2000
@@ -70,16 +72,13 @@ class AACO(Method):
 
     def fit(self, problem: Problem) -> Family:
         """Fit the predictor on the training part; the default policy is the λ with the best validation score."""
-        from bench_aaco.oracle import lambda_grid
-        from bench_aaco.policy import OraclePolicy
+        from bench_aaco.lambdas import in_cost, in_log, policy_at
         from bench_core import default_policy_first, validation_score
 
         oracle = problem.shared(("aaco", self._key()), lambda: self._oracle(problem))
-        lambdas = sorted(set(self.lambdas)) or lambda_grid(oracle, self.count)
-        policies = [
-            OraclePolicy(oracle, lambda_, oracle.first(lambda_), f"lambda={lambda_:g}", {"lambda": lambda_})
-            for lambda_ in lambdas
-        ]
+        automatic = in_log if self.spacing == "log" else partial(in_cost, problem)
+        lambdas = sorted(set(self.lambdas)) or automatic(oracle, self.count)
+        policies = [policy_at(oracle, lambda_) for lambda_ in lambdas]
         rows = problem.validation.rows()
         scores = [validation_score(problem, policy.decide(rows)) for policy in policies]
         return Family(default_policy_first(policies, scores), diagnostics={"lambdas": lambdas})
@@ -108,7 +107,7 @@ class AACO(Method):
 
     def _key(self) -> tuple[object, ...]:
         """The parameters that the look-ahead depends on."""
-        return tuple(value for name, value in vars(self).items() if name not in ("lambdas", "count"))
+        return tuple(value for name, value in vars(self).items() if name not in ("lambdas", "count", "spacing"))
 
 
 @dataclass(frozen=True)

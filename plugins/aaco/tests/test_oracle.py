@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from bench_aaco.candidates import draw_candidates, units_of
 from bench_aaco.kernels import best_sets
-from bench_aaco.oracle import fit_oracle, lambda_grid
+from bench_aaco.lambdas import in_log
+from bench_aaco.oracle import fit_oracle
 from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
 from bench_models.partial import fit_installed, set_losses
@@ -85,7 +86,7 @@ def test_rows_acquire_what_the_definition_says(variant):
     problem = make_problem("multiclass", variant)
     oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=6, reference_rows=30)
     X = problem.validation.X[:4]
-    for lambda_ in lambda_grid(oracle, 3):
+    for lambda_ in in_log(oracle, 3):
         acquired = OraclePolicy(oracle, lambda_, oracle.first(lambda_)).decide(Rows(X)).acquired
         for i, x in enumerate(X):
             assert set(np.flatnonzero(acquired[i])) == plain(oracle, problem, lambda_, x)

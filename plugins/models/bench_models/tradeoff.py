@@ -1,4 +1,4 @@
-"""A grid of trade-offs λ whose fits are spread evenly over cost."""
+"""A grid of trade-offs λ whose policies are spread evenly over cost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from math import sqrt
 
-__all__ = ["grid_in_cost"]
+from bench_core import Part, Policy, Problem
+
+__all__ = ["grid_in_cost", "mean_bill"]
 
 _NEAR = 1.05
 """Neighbours with a ratio below this are not divided further: the cost jumps between them."""
@@ -16,16 +18,16 @@ _BOTTOM = 1e-9
 
 
 def grid_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
-    """λ = 0, a λ at which nothing is bought, and λ between them that spread the fits over the costs.
+    """λ = 0, a λ at which nothing is bought, and λ between them that spread the policies over the costs.
 
-    After 0, λ grows from 1 in steps of √10 until a fit costs nothing. Then a λ is inserted between the two neighbours
-    with the largest difference in the square root of the cost (the root, because small budgets are of most interest):
-    their geometric mean, or a tenth of the greater one if the other is 0. This ends with ``count`` λ, or when no two
-    neighbours differ in cost.
+    After 0, λ grows from 1 in steps of √10 until a policy costs nothing. Then a λ is inserted between the two
+    neighbours with the largest difference in the square root of the cost (the root, because small budgets are of most
+    interest): their geometric mean, or a tenth of the greater one if the other is 0. This ends with ``count`` λ, or
+    when no two neighbours differ in cost.
 
     Args:
-        cost_at: fits at a λ ≥ 0 and returns the cost, at least 0; called once for each λ of the grid.
-        count: maximum number of fits, at least 2.
+        cost_at: returns the cost at a λ ≥ 0, at least 0; called once for each λ of the grid.
+        count: maximum number of λ, at least 2.
 
     Returns:
         The grid, ascending.
@@ -47,3 +49,17 @@ def grid_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
         between = sqrt(a * b) if a > 0 else b / 10
         costs[between] = cost_at(between)
     return sorted(costs)
+
+
+def mean_bill(problem: Problem, policy: Policy, most_rows: int) -> float:
+    """What a policy pays for a validation row, on average over the first of them; labels are not used.
+
+    Args:
+        problem: prices and the validation part.
+        policy: the policy.
+        most_rows: number of rows, at least 1.
+    """
+    part, few = problem.validation, slice(most_rows)
+    sizes = None if part.sizes is None else part.sizes[few]
+    acquired = policy.decide(Part(part.X[few], part.y[few], sizes).rows()).acquired
+    return float(problem.costs.bill(acquired, sizes).mean())

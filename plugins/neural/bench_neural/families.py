@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from bench_models.tradeoff import grid_in_cost, mean_bill
 
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
 from bench_neural.view import Units
 
-__all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalties"]
+__all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalties", "penalties_in_cost"]
 
 
 def budgets(units: Units, count: int) -> list[float]:
@@ -33,6 +34,45 @@ def budgets(units: Units, count: int) -> list[float]:
     return sorted({float(paid.min()), *between, units.full})
 
 
+_ROWS = 500
+"""Number of validation rows on which the cost of a λ is measured."""
+
+
+def loss_of_nothing(problem: Problem, loss: str = "log-loss") -> float:
+    """The loss of the class frequencies; 1 for a regression, whose loss is in variances of the target.
+
+    Args:
+        problem: its training part's labels are used.
+        loss: ``log-loss`` (in nats) or ``error``.
+    """
+    if not problem.n_classes:
+        return 1.0
+    shares = np.bincount(problem.train.y, minlength=problem.n_classes) / len(problem.train)
+    some = shares[shares > 0]
+    return float(1 - some.max() if loss == "error" else -(some * np.log(some)).sum()) or 1.0
+
+
+def penalties_in_cost(
+    problem: Problem, units: Units, make: Callable[[Mapping[str, Any]], StepPolicy], count: int
+) -> list[dict[str, Any]]:
+    """Fields of a `StepPolicy` for at most `count` λ, from 0 to one at which nothing is bought, spread over cost.
+
+    Args:
+        problem: prices and the validation part, whose labels are not used.
+        units: their mean price is used.
+        make: makes a policy from the fields of an operating point.
+        count: maximum number of λ.
+    """
+    nothing = loss_of_nothing(problem)
+
+    def point(share: float) -> dict[str, Any]:
+        value = float(f"{share * nothing / units.scale:.6g}")
+        return {"lambda_": value * units.scale, **named("lambda", value)}
+
+    grid = grid_in_cost(lambda share: mean_bill(problem, make(point(share)), _ROWS), count)
+    return [point(share) for share in grid]
+
+
 def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss") -> list[float]:
     """`count` values of λ, evenly spaced in log, per unit of price.
 
@@ -45,11 +85,7 @@ def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss"
         count: number of values.
         loss: ``log-loss`` (in nats) or ``error``; the loss of a regression is in variances of the target.
     """
-    nothing = 1.0
-    if problem.n_classes:
-        shares = np.bincount(problem.train.y, minlength=problem.n_classes) / len(problem.train)
-        some = shares[shares > 0]
-        nothing = float(1 - some.max() if loss == "error" else -(some * np.log(some)).sum()) or 1.0
+    nothing = loss_of_nothing(problem, loss)
     return [float(f"{value:.6g}") for value in np.geomspace(0.002, 0.5, count) * nothing / units.scale]
 
 

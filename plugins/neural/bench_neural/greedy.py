@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval
 
@@ -65,6 +66,8 @@ class DIME(Sequential):
         values: operating points in the unit of ``stop``: nats per price, probabilities, prices; when empty, ``count``
             values are chosen.
         count: number of operating points chosen when ``values`` is empty.
+        spacing: how λ are chosen: ``log``: evenly in log; ``cost``: from 0 to where nothing is bought, spread over what
+            the policies cost (`bench_models.tradeoff`).
         first_epsilon, last_epsilon, stages: shares of random purchases in training, evenly spaced in log.
 
     Source: Gadgil, Covert, Lee, Estimating conditional mutual information for dynamic feature selection, ICLR 2024.
@@ -75,6 +78,7 @@ class DIME(Sequential):
     stop: Literal["lambda", "confidence", "budget"] = "lambda"
     values: Points = ()
     count: Count = 10
+    spacing: Literal["log", "cost"] = field(default="log", metadata={"omit_default": True})
     first_epsilon: Annotated[float, Interval(gt=0, le=1)] = 0.5
     last_epsilon: Annotated[float, Interval(gt=0, le=1)] = 0.05
     stages: Annotated[int, Ge(1)] = 4
@@ -90,7 +94,7 @@ class DIME(Sequential):
         import numpy as np
 
         from bench_neural.dime import train_dime
-        from bench_neural.families import budget_points, confidences, family, named, penalties
+        from bench_neural.families import budget_points, confidences, family, named, penalties, penalties_in_cost
         from bench_neural.policy import ValuePolicy
 
         prepared, setting, predictor = self.trained(problem)
@@ -100,15 +104,21 @@ class DIME(Sequential):
             problem, prepared, setting, predictor, self.updates, self._depth(units.count), epsilons, self.patience
         )
         common = self._fields(problem, prepared, layers, predictor)
+
+        def make(point: Mapping[str, Any]) -> ValuePolicy:
+            return ValuePolicy(**common, **point)
+
         if self.stop == "budget":
             points = budget_points(problem, units, self.values, self.count)
+        elif self.stop == "lambda" and self.spacing == "cost" and not self.values:
+            points = penalties_in_cost(problem, units, make, self.count)
         elif self.stop == "lambda":
             grid = sorted(set(self.values)) or penalties(problem, units, self.count)
             points = [{"lambda_": value * units.scale, **named("lambda", value)} for value in grid]
         else:
             grid = sorted(set(self.values)) or confidences(problem.n_classes, self.count)
             points = [{"confidence": value, **named("confidence", value)} for value in grid]
-        return family(problem, lambda point: ValuePolicy(**common, **point), points, {"loss on the fold": losses})
+        return family(problem, make, points, {"loss on the fold": losses})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bench_neural.families import budgets, confidences, penalties
+from bench_neural.families import budgets, confidences, penalties, penalties_in_cost
 from bench_neural.importance import importance_order, permutation_importance
 from bench_neural.kernels import dense, points, samples
 from bench_neural.kernels_ahead import information
@@ -84,6 +84,24 @@ def test_a_row_can_be_answered_from_any_set_of_known_features(variant):
         seen, unseen = policy.decide_known(rows, known), policy.decide_known(hidden, known)
         np.testing.assert_array_equal(seen.probabilities, unseen.probabilities)
         np.testing.assert_array_equal(seen.acquired, known)
+
+
+def test_penalties_spread_over_cost_begin_at_0_and_end_where_nothing_is_bought():
+    problem, rng = make_problem("multiclass", "plain"), np.random.default_rng(7)
+    view, rows = view_of(problem), problem.validation.rows()
+    inputs, units = len(view.unit_of_value) + view.units.count, view.units.count
+    network = random_network(rng, inputs, 6, 6, problem.n_classes + units)
+
+    def make(point):
+        return ValuePolicy(view=view, classes=problem.n_classes, predictor=network, **point)
+
+    points = penalties_in_cost(problem, view.units, make, 8)
+    bills = [float(problem.costs.bill(make(point).decide(rows).acquired).mean()) for point in points]
+    assert len(points) <= 8
+    assert (points[0]["lambda_"], bills[-1]) == (0.0, 0.0)
+    assert all(point["lambda_"] == point["details"]["lambda"] * view.units.scale for point in points)
+    assert bills == sorted(bills, reverse=True)
+    assert np.diff(np.sqrt(bills[::-1])).max() < np.sqrt(bills[0]) / 2
 
 
 def test_another_network_may_answer_for_the_features_that_a_policy_buys():

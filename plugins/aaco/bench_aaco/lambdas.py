@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bench_models.tradeoff import grid_in_cost, mean_bill
+from bench_models.tradeoff import mean_bill, spread_in_cost
 from numpy.typing import NDArray
 
 from bench_aaco.oracle import Oracle
@@ -12,7 +12,7 @@ from bench_core import Problem
 
 __all__ = ["in_cost", "in_log", "policy_at"]
 
-_ROWS = 200
+_ROWS = 100
 """Number of validation rows on which the cost of a λ is measured."""
 
 
@@ -54,7 +54,7 @@ def in_cost(problem: Problem, oracle: Oracle, count: int) -> list[float]:
     def cost_at(share: float) -> float:
         return mean_bill(problem, policy_at(oracle, value(share)), _ROWS)
 
-    return [value(share) for share in grid_in_cost(cost_at, count)]
+    return [value(share) for share in spread_in_cost(cost_at, count)]
 
 
 def _loss_and_prices(oracle: Oracle) -> tuple[float, NDArray[np.float64]]:

@@ -9,7 +9,7 @@ import numpy as np
 from annotated_types import Ge
 from bench_models.forest.acquisition import price_units
 from bench_models.forest.method import ForestMethod
-from bench_models.forest.spread import evenly
+from bench_models.tradeoff import evenly
 from numpy.typing import NDArray
 
 from bench_core import Family, Problem

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import sqrt
 
+import numpy as np
+
 from bench_core import Part, Policy, Problem
 
-__all__ = ["grid_in_cost", "mean_bill"]
+__all__ = ["evenly", "grid_in_cost", "mean_bill", "spread_in_cost"]
 
 _NEAR = 1.05
 """Neighbours with a ratio below this are not divided further: the cost jumps between them."""
@@ -49,6 +51,39 @@ def grid_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
         between = sqrt(a * b) if a > 0 else b / 10
         costs[between] = cost_at(between)
     return sorted(costs)
+
+
+def evenly(costs: Sequence[float], count: int) -> list[int]:
+    """At most `count` indices of descending costs, evenly over cost, with the first and the last; 0 takes all."""
+    if count == 0 or len(costs) <= count:
+        return list(range(len(costs)))
+    values = np.array(costs)
+    wanted = np.linspace(values[0], values[-1], count)
+    return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})
+
+
+def spread_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
+    """λ = 0, a λ at which nothing is bought, and λ between them at even steps of the square root of the cost.
+
+    The costs are those of `grid_in_cost` with twice as many λ. Where a small change of λ decides whether anything is
+    bought at all, several of these cost nothing, and several about the same; only one of each is returned.
+
+    Args:
+        cost_at: returns the cost at a λ ≥ 0, at least 0; called once for each λ that is measured.
+        count: maximum number of λ, at least 2.
+
+    Returns:
+        The λ, ascending.
+    """
+    costs: dict[float, float] = {}
+
+    def measured(value: float) -> float:
+        costs[value] = cost_at(value)
+        return costs[value]
+
+    *rising, last = grid_in_cost(measured, 2 * count)
+    grid = [value for value in rising if costs[value] > 0] + [last]
+    return [grid[place] for place in evenly([sqrt(costs[value]) for value in grid], count)]
 
 
 def mean_bill(problem: Problem, policy: Policy, most_rows: int) -> float:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_models.tradeoff import grid_in_cost
+from bench_models.tradeoff import grid_in_cost, spread_in_cost
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +42,25 @@ def test_a_cost_in_steps_is_fitted_at_most_count_times(levels: list[float], coun
 
 def test_without_prices_one_fit_suffices() -> None:
     assert grid_in_cost(lambda value: 0.0, 16) == [0.0]
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("count", [5, 10])
+def test_a_jump_of_the_cost_does_not_use_up_the_grid(scale: float, count: int) -> None:
+    """Below a λ of the scale, at least 4 of 100 are paid; above it, nothing is bought."""
+
+    def cost(value: float) -> float:
+        return 4 + 96 / (1 + 50 * value / scale) if value < scale else 0.0
+
+    grid = spread_in_cost(cost, count)
+    costs = [cost(value) for value in grid]
+    assert (grid[0], costs[-1]) == (0.0, 0.0)
+    assert len(grid) >= count - 2
+    assert min(costs[:-1]) > 0, "one policy that buys nothing is enough"
+    roots = [math.sqrt(value) for value in costs[:-1]]
+    assert max(a - b for a, b in pairwise(roots)) < 2.5 * (roots[0] - roots[-1]) / (count - 3)
+    assert roots[-1] < 1.2 * math.sqrt(6)
+
+
+def test_where_nothing_is_ever_bought_one_lambda_suffices() -> None:
+    assert spread_in_cost(lambda value: 0.0, 10) == [0.0]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bench_models.tradeoff import grid_in_cost, mean_bill
+from bench_models.tradeoff import mean_bill, spread_in_cost
 
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
@@ -69,7 +69,7 @@ def penalties_in_cost(
         value = float(f"{share * nothing / units.scale:.6g}")
         return {"lambda_": value * units.scale, **named("lambda", value)}
 
-    grid = grid_in_cost(lambda share: mean_bill(problem, make(point(share)), _ROWS), count)
+    grid = spread_in_cost(lambda share: mean_bill(problem, make(point(share)), _ROWS), count)
     return [point(share) for share in grid]
 
 

@@ -4,14 +4,13 @@ from bench_models.forest.acquisition import Units, price_units
 from bench_models.forest.flat import FlatForest, from_sklearn
 from bench_models.forest.method import ForestMethod
 from bench_models.forest.policy import ForestPolicy
-from bench_models.forest.spread import evenly, mean_cost, spread_over_cost
+from bench_models.forest.spread import mean_cost, spread_over_cost
 
 __all__ = [
     "FlatForest",
     "ForestMethod",
     "ForestPolicy",
     "Units",
-    "evenly",
     "from_sklearn",
     "mean_cost",
     "price_units",

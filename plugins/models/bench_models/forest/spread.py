@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 from bench_models.forest.flat import FlatForest
+from bench_models.tradeoff import evenly
 
-__all__ = ["evenly", "mean_cost", "spread_over_cost"]
+__all__ = ["mean_cost", "spread_over_cost"]
 
 _LOOKS = 6
 """Number of prunings whose cost is measured, per requested policy."""
@@ -34,15 +35,6 @@ def mean_cost(problem: Problem, forest: FlatForest, opened: NDArray[np.bool_]) -
     rows = problem.validation
     acquired, _ = walk.decide(forest.pruned(opened).walked[0], rows.X, problem.costs.n_features, problem.threads)
     return float(problem.costs.bill(acquired, rows.sizes).mean())
-
-
-def evenly(costs: Sequence[float], count: int) -> list[int]:
-    """At most `count` indices of descending costs, evenly over cost, with the first and the last; 0 takes all."""
-    if count == 0 or len(costs) <= count:
-        return list(range(len(costs)))
-    values = np.array(costs)
-    wanted = np.linspace(values[0], values[-1], count)
-    return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})
 
 
 def spread_over_cost(values: Sequence[float], cost_at: Callable[[float], float], count: int) -> list[float]:

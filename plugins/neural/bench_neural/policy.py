@@ -111,8 +111,7 @@ class StepPolicy(Policy):
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         """The answer from any set of known features."""
-        values, units = self.view.values(rows.X), self.view.known_units(known)
-        decisions = self._answered(values, units)
+        decisions = self._answered(self.view.values(rows.X), self.view.known_units(known))
         return replace(decisions, acquired=np.array(known))
 
     def _answered(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> Decisions:
@@ -125,9 +124,8 @@ class StepPolicy(Policy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The features of the unit that each row buys next."""
-        of_feature = self.view.units.of_feature
         unit = self.choose(self.view.values(rows.X), self.view.known_units(known))
-        return np.asarray((of_feature[None, :] == unit[:, None]) & ~known)
+        return np.asarray((self.view.units.of_feature == unit[:, None]) & ~known)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -62,12 +62,21 @@ def _take(view: JsonObject) -> dict[str, Any]:
     names = [step["recommended"]["algorithm"] for step in steps]
     name = max(dict.fromkeys(names), key=names.count)
     mine = [step for step in steps if step["recommended"]["algorithm"] == name]
-    at = listed([per_cent(step["budget"]) for step in mine])
-    worst = max(step["recommended"]["loss"][0] for step in mine)
+    likely = [step for step in mine if step["recommended"]["within"] >= 0.5]
+    at = listed([per_cent(step["budget"]) for step in likely or mine])
+    worst = max(step["recommended"]["loss"][0] for step in likely or mine)
+    if not likely:
+        return _finding(
+            f"At {at} of the full price, another method is probably better than {name} by more than a point of "
+            f"{view['metric']}, but it is not known which. {name} has the least expected loss: at most "
+            f"{per_cent(worst, 1)} of what all features bring.",
+            1 - max(step["recommended"]["within"] for step in mine),
+            "#recommended",
+        )
     return _finding(
         f"At {at} of the full price, take {name}: on average over data sets it is the best or within a point of "
         f"{view['metric']} of the best. Its expected loss is at most {per_cent(worst, 1)} of what all features bring.",
-        min(step["recommended"]["within"] for step in mine),
+        min(step["recommended"]["within"] for step in likely),
         "#recommended",
     )
 

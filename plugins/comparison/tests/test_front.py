@@ -318,6 +318,9 @@ def test_a_suite_that_recommends_nothing_is_only_linked_beside_one_that_does() -
     few, answering = described("few", SIX[:2]), described("answering", SIX)
     both = front_part([few, answering], 0)
     assert both.lines == front_part([answering], 0).lines
+    assert front_part([described("smaller", SIX[:5]), answering], 0).lines == both.lines, (
+        "the front page has one answer"
+    )
     assert "few/answer.md" in both.links["few"]
     assert "nothing is recommended" in "\n".join(front_part([few], 0).lines)
 

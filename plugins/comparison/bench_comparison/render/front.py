@@ -20,9 +20,10 @@ _SENTENCES = 3
 
 
 def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
-    """The answers of the suites that compare methods, and links to their tables.
+    """The answer of a suite that compares methods, and links to the tables of all such suites.
 
-    A suite that recommends nothing, for lack of data sets, is only linked if another one recommends something.
+    The answer is that of the suite with the most independent data sets, the first among equals. Where none recommends
+    anything, for lack of data sets, all of them say so.
 
     Args:
         described: what every export says about itself.
@@ -30,7 +31,9 @@ def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
     """
     compared = [description for description in described if "losses" in description]
     lines = [] if compared else ["No suite here compares methods over data sets, budget by budget.", ""]
-    answering = [description for description in compared if main_view(description["losses"]) is not None] or compared
+    views = [(main_view(description["losses"]), description) for description in compared]
+    sizes = [(view["families"], description) for view, description in views if view is not None]
+    answering = [max(sizes, key=lambda pair: pair[0])[1]] if sizes else compared
     for description in answering:
         lines += _answer(description, several=len(answering) > 1).rstrip().splitlines()
         lines += [""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bench_models.tradeoff import mean_bill, spread_in_cost
+from bench_models.tradeoff import lambdas_in_cost
 from numpy.typing import NDArray
 
 from bench_aaco.oracle import Oracle
@@ -34,7 +34,7 @@ def in_log(oracle: Oracle, count: int) -> list[float]:
 
 
 def in_cost(problem: Problem, oracle: Oracle, count: int) -> list[float]:
-    """At most ``count`` values, from 0 to one at which nothing is bought, spread over what the policies cost.
+    """At most ``count`` values, from 0 to one at which nothing is bought, whose policies' costs are evenly spread.
 
     The grid is [0] if every feature is free or the loss when nothing is known is 0.
 
@@ -47,14 +47,7 @@ def in_cost(problem: Problem, oracle: Oracle, count: int) -> list[float]:
     if not len(paid) or nothing <= 0:
         return [0.0]
     unit = nothing / float(paid.mean())  # at this λ, a unit of mean price costs the whole loss
-
-    def value(share: float) -> float:
-        return float(f"{share * unit:.6g}")
-
-    def cost_at(share: float) -> float:
-        return mean_bill(problem, policy_at(oracle, value(share)), _ROWS)
-
-    return [value(share) for share in spread_in_cost(cost_at, count)]
+    return lambdas_in_cost(problem, lambda value: policy_at(oracle, value), unit, _ROWS, count)
 
 
 def _loss_and_prices(oracle: Oracle) -> tuple[float, NDArray[np.float64]]:

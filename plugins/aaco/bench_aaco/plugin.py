@@ -37,7 +37,7 @@ class AACO(Method):
         count: number of λ chosen when ``lambdas`` is empty.
         spacing: ``log``: λ are evenly spaced in log; at the lowest, all features cost a thousandth of the log loss of
             the class frequencies; at the highest, the cheapest feature costs all of it. ``cost``: from 0 to where
-            nothing is bought, spread over what the policies cost (`bench_models.tradeoff`).
+            nothing is bought, so that the policies' costs are evenly spread (`bench_models.tradeoff`).
         neighbours: number k of nearest training rows.
         subsets: number of random candidate sets.
         reference_rows: most training rows among which neighbours are searched; a random sample when there are more.

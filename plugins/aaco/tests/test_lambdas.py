@@ -1,4 +1,4 @@
-"""The λ of a family: evenly in log, or spread over what the policies cost."""
+"""The λ of a family are evenly spaced in log, or chosen so that the policies' costs are evenly spread."""
 
 from __future__ import annotations
 

@@ -19,6 +19,9 @@ from bench_analysis.cells import Cells
 
 __all__ = ["GridEnd", "grid_ends_of"]
 
+End = Literal["least", "greatest"]
+_ENDS: tuple[End, End] = ("least", "greatest")
+
 _FEWEST = 3
 """A grid of fewer values is a list of variants, not a search."""
 
@@ -37,7 +40,7 @@ class GridEnd:
 
     method: str
     parameter: str
-    end: Literal["least", "greatest"]
+    end: End
     grids: tuple[tuple[float, ...], ...]
     datasets: tuple[str, ...]
     of: int
@@ -51,7 +54,7 @@ def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
     searched = _searched(records)
     names, detailed = chosen["name"].tolist(), chosen["details"].tolist()
     on: dict[tuple[str, str], set[str]] = {}
-    won: dict[tuple[str, str, Literal["least", "greatest"]], dict[str, tuple[float, ...]]] = {}
+    won: dict[tuple[str, str, End], dict[str, tuple[float, ...]]] = {}
     for key in dict.fromkeys(chosen[["dataset", "costs", "method"]].itertuples(index=False, name=None)):
         dataset, costs, method = key
         rows = cells.rows(dataset, costs, method)
@@ -70,11 +73,9 @@ def grid_ends_of(records: Records, cells: Cells) -> list[GridEnd]:
                     grids.setdefault(parameter, grid)
         for parameter, selected in at_ends.items():
             on.setdefault((method, parameter), set()).add(dataset)
-            least, greatest = map(sum, zip(*selected, strict=True))
-            if 2 * least >= len(rows):
-                won.setdefault((method, parameter, "least"), {}).setdefault(dataset, grids[parameter])
-            if 2 * greatest >= len(rows):
-                won.setdefault((method, parameter, "greatest"), {}).setdefault(dataset, grids[parameter])
+            for end, count in zip(_ENDS, map(sum, zip(*selected, strict=True)), strict=True):
+                if 2 * count >= len(rows):
+                    won.setdefault((method, parameter, end), {}).setdefault(dataset, grids[parameter])
     order = list(dict.fromkeys(method for method, _, _ in won))
     ends = [
         GridEnd(method, parameter, end, tuple(dict.fromkeys(sets.values())), tuple(sets), len(on[method, parameter]))

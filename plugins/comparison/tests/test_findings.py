@@ -1,4 +1,4 @@
-"""Findings: what a sentence says follows from its probability."""
+"""The wording of a finding depends on its probability."""
 
 from __future__ import annotations
 

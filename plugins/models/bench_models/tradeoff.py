@@ -8,9 +8,9 @@ from math import sqrt
 
 import numpy as np
 
-from bench_core import Part, Policy, Problem
+from bench_core import Policy, Problem
 
-__all__ = ["evenly", "grid_in_cost", "mean_bill", "spread_in_cost"]
+__all__ = ["evenly", "grid_in_cost", "lambdas_in_cost", "spread_in_cost"]
 
 _NEAR = 1.05
 """Neighbours with a ratio below this are not divided further: the cost jumps between them."""
@@ -86,15 +86,27 @@ def spread_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]
     return [grid[place] for place in evenly([sqrt(costs[value]) for value in grid], count)]
 
 
-def mean_bill(problem: Problem, policy: Policy, most_rows: int) -> float:
-    """What a policy pays for a validation row, on average over the first of them; labels are not used.
+def lambdas_in_cost(
+    problem: Problem, policy_at: Callable[[float], Policy], unit: float, rows: int, count: int
+) -> list[float]:
+    """At most `count` λ with six digits whose policies' costs are evenly spread; see `spread_in_cost`.
+
+    A policy's cost is its mean bill on validation rows. Their labels are not used.
 
     Args:
         problem: prices and the validation part.
-        policy: the policy.
-        most_rows: number of rows, at least 1.
+        policy_at: returns the policy at a λ.
+        unit: a λ above 0 at which little is bought; the search for one at which nothing is bought starts there.
+        rows: maximum number of validation rows, the first ones.
+        count: maximum number of λ, at least 2.
     """
-    part, few = problem.validation, slice(most_rows)
-    sizes = None if part.sizes is None else part.sizes[few]
-    acquired = policy.decide(Part(part.X[few], part.y[few], sizes).rows()).acquired
-    return float(problem.costs.bill(acquired, sizes).mean())
+    every = problem.validation.rows()
+    few = every.take(np.arange(min(rows, len(every))))
+
+    def value(share: float) -> float:
+        return float(f"{share * unit:.6g}")
+
+    def cost_at(share: float) -> float:
+        return float(problem.costs.bill(policy_at(value(share)).decide(few).acquired, few.sizes).mean())
+
+    return [value(share) for share in spread_in_cost(cost_at, count)]

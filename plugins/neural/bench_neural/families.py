@@ -7,13 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bench_models.tradeoff import mean_bill, spread_in_cost
+from bench_models.tradeoff import lambdas_in_cost
 
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
 from bench_neural.view import Units
 
-__all__ = ["budget_points", "budgets", "confidences", "family", "named", "penalties", "penalties_in_cost"]
+__all__ = [
+    "budget_points",
+    "budgets",
+    "confidences",
+    "family",
+    "named",
+    "penalties",
+    "penalties_in_cost",
+    "penalty_point",
+]
 
 
 def budgets(units: Units, count: int) -> list[float]:
@@ -52,10 +61,15 @@ def loss_of_nothing(problem: Problem, loss: str = "log-loss") -> float:
     return float(1 - some.max() if loss == "error" else -(some * np.log(some)).sum()) or 1.0
 
 
+def penalty_point(units: Units, value: float) -> dict[str, Any]:
+    """Fields of a `StepPolicy` for a λ per unit of price."""
+    return {"lambda_": value * units.scale, **named("lambda", value)}
+
+
 def penalties_in_cost(
     problem: Problem, units: Units, make: Callable[[Mapping[str, Any]], StepPolicy], count: int
 ) -> list[dict[str, Any]]:
-    """Fields of a `StepPolicy` for at most `count` λ, from 0 to one at which nothing is bought, spread over cost.
+    """Fields of a `StepPolicy` for at most `count` λ, from 0 to one at which nothing is bought, evenly spread in cost.
 
     Args:
         problem: prices and the validation part, whose labels are not used.
@@ -63,14 +77,9 @@ def penalties_in_cost(
         make: makes a policy from the fields of an operating point.
         count: maximum number of λ.
     """
-    nothing = loss_of_nothing(problem)
-
-    def point(share: float) -> dict[str, Any]:
-        value = float(f"{share * nothing / units.scale:.6g}")
-        return {"lambda_": value * units.scale, **named("lambda", value)}
-
-    grid = spread_in_cost(lambda share: mean_bill(problem, make(point(share)), _ROWS), count)
-    return [point(share) for share in grid]
+    unit = loss_of_nothing(problem) / units.scale
+    values = lambdas_in_cost(problem, lambda value: make(penalty_point(units, value)), unit, _ROWS, count)
+    return [penalty_point(units, value) for value in values]
 
 
 def penalties(problem: Problem, units: Units, count: int, loss: str = "log-loss") -> list[float]:

@@ -66,8 +66,8 @@ class DIME(Sequential):
         values: operating points in the unit of ``stop``: nats per price, probabilities, prices; when empty, ``count``
             values are chosen.
         count: number of operating points chosen when ``values`` is empty.
-        spacing: how λ are chosen: ``log``: evenly in log; ``cost``: from 0 to where nothing is bought, spread over what
-            the policies cost (`bench_models.tradeoff`).
+        spacing: how λ are chosen: ``log``: evenly in log; ``cost``: from 0 to where nothing is bought, so that the
+            policies' costs are evenly spread (`bench_models.tradeoff`).
         first_epsilon, last_epsilon, stages: shares of random purchases in training, evenly spaced in log.
 
     Source: Gadgil, Covert, Lee, Estimating conditional mutual information for dynamic feature selection, ICLR 2024.
@@ -94,7 +94,15 @@ class DIME(Sequential):
         import numpy as np
 
         from bench_neural.dime import train_dime
-        from bench_neural.families import budget_points, confidences, family, named, penalties, penalties_in_cost
+        from bench_neural.families import (
+            budget_points,
+            confidences,
+            family,
+            named,
+            penalties,
+            penalties_in_cost,
+            penalty_point,
+        )
         from bench_neural.policy import ValuePolicy
 
         prepared, setting, predictor = self.trained(problem)
@@ -114,7 +122,7 @@ class DIME(Sequential):
             points = penalties_in_cost(problem, units, make, self.count)
         elif self.stop == "lambda":
             grid = sorted(set(self.values)) or penalties(problem, units, self.count)
-            points = [{"lambda_": value * units.scale, **named("lambda", value)} for value in grid]
+            points = [penalty_point(units, value) for value in grid]
         else:
             grid = sorted(set(self.values)) or confidences(problem.n_classes, self.count)
             points = [{"confidence": value, **named("confidence", value)} for value in grid]

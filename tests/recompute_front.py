@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-TOLERANCE, BAND, DRAWS, SEED, FEW, SURE = 0.1, 0.01, 1000, 0xA115, 5, 0.8
+TOLERANCE, BAND, DRAWS, HALVINGS, SEED = 0.1, 0.01, 1000, 25, 0xA115
 REFERENCES = ("single-stage", "lightgbm")
 SIMPLEST = (
     "everything or nothing", "fixed subset", "trees", "cascades", "boosting", "forests", "early stopping", "look-ahead",
@@ -201,30 +201,38 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         i for i, m in enumerate(methods) if places[m]["kind"] in dynamic and places[m]["use"] not in fixed_rows
     ]
     units["camp", "fixed"] = [i for i, m in enumerate(methods) if places[m]["kind"] == "fixed subset"]
-    # The method that represents each unit on a family: the member that is best on the other families.
-    names = list(dict.fromkeys(families))
+    # The members that represent each unit on a family: those that are best on the halves without it.
     stands: list[np.ndarray] = [c["values"] for c in cells]
+    names = sorted(set(families))
     present = {
         f: np.all([~np.isnan(c["values"]).any(axis=(1, 2)) for c in cells if c["family"] == f], axis=0) for f in names
     }
+    words = np.random.PCG64(np.random.SeedSequence([SEED, len(names), 2])).random_raw(HALVINGS * len(names))
+    lines: dict[str, list[np.ndarray]] = {f: [] for f in names}
+    for line_up in np.argsort(words.reshape(HALVINGS, len(names)), axis=1):
+        first, second = line_up[: len(names) // 2], line_up[len(names) // 2 :]
+        for half, judged in ((first, second), (second, first)):
+            mine = [i for i, f in enumerate(families) if f in {names[k] for k in half}]
+            means = averaged(
+                [stands[i].mean(axis=1) for i in mine], [families[i] for i in mine], [datasets[i] for i in mine]
+            )
+            line = pooled(
+                {f: v[None] for f, v in means.items()}, len(methods), np.full((1, len(means)), 1 / len(means))
+            )[0]
+            count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
+            line[count < 0.5 * len(means)] = np.nan
+            for k in judged:
+                lines[names[k]].append(line)
     grown = [list(stand) for stand in stands]
-    for family in names:
-        rest = [i for i, f in enumerate(families) if f != family]
-        means = averaged(
-            [stands[i].mean(axis=1) for i in rest], [families[i] for i in rest], [datasets[i] for i in rest]
-        )
-        line = pooled({f: v[None] for f, v in means.items()}, len(methods), np.full((1, len(means)), 1 / len(means)))[0]
-        count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
-        line[count < 0.5 * len(means)] = np.nan
+    for stand, family, rows in zip(stands, families, grown, strict=True):
         for members in units.values():
             able = [m for m in members if present[family][m]]
-            for i in [i for i, f in enumerate(families) if f == family]:
-                chosen = np.full(stands[i].shape[1:], np.nan)
+            share = np.full(stand.shape[1:], np.nan if not able else 0.0)
+            for line in lines[family] if able else ():
                 for b in range(len(budgets)):
                     scores = [round(line[m, b], 10) if not np.isnan(line[m, b]) else -math.inf for m in able]
-                    if able:
-                        chosen[:, b] = stands[i][able[int(np.argmax(scores))]][:, b]
-                grown[i].append(chosen)
+                    share[:, b] += stand[able[int(np.argmax(scores))]][:, b] / HALVINGS
+            rows.append(share)
     drawn = []
     for cell, dataset in zip(grown, datasets, strict=True):
         values = np.array(cell)

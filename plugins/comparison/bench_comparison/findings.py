@@ -122,7 +122,7 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _where(view: JsonObject) -> str:
-    """On which kind of data dynamic acquisition does best, below the full price."""
+    """On which kind of data dynamic acquisition is ahead, below the full price."""
     found = [
         (group["ahead"], step["budget"], group)
         for step in view["dynamic"]
@@ -132,6 +132,8 @@ def _where(view: JsonObject) -> str:
     if not found:
         return ""
     ahead, budget, group = max(found, key=lambda one: one[0])
+    if ahead < SURE:
+        return f" Below the full price, it is ahead on no group of data sets with a probability of {SURE:.1f}."
     size = f"{100 * group['difference'][0]:+.0f} %"
     return (
         f" Below the full price, it is likeliest to be ahead on data with {group['title']}, at {per_cent(budget)}: "

@@ -1,8 +1,13 @@
 """What is compared: methods, algorithms (their variants as one) and kinds of methods (their algorithms as one).
 
-On each data set, an algorithm is represented by the variant that a reader of the page would take there: the one that is
-best on average on all *other* data sets (families of them) at this budget; a kind likewise by one of its methods. So
-nothing is chosen on the rows that judge it, and more variants do not mean more luck.
+An algorithm is represented by one of its variants, and a kind by one of its methods. The data sets (families of them)
+are divided into random halves, and the member with the best mean on one half is judged on the other. A unit's quality
+is the mean over many divisions. So no member is chosen on the data sets that judge it, and more variants do not mean
+more luck.
+
+To choose on all data sets but one would be wrong: of nearly equal members, it takes the one that did badly on the data
+set left out, because this data set does not lower its mean on the others. In simulations of 46 data sets and two to
+eight members, the root mean squared error is then 1.4 to 2.6 times as large.
 """
 
 from __future__ import annotations
@@ -13,14 +18,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.draws import Table, observed
+from bench_comparison.draws import Table, observed, words
 
-__all__ = ["Unit", "picked", "stacked"]
+__all__ = ["HALVINGS", "Unit", "picked", "stacked"]
 
 Numbers = NDArray[np.float64]
 
+HALVINGS = 25
+"""Number of divisions of the data sets into halves."""
+
 _LEAST_SHARE = 0.5
-"""A member can represent its unit only if it has results on this share of the other data sets."""
+"""A member can represent its unit only if it has results on this share of the data sets of a half."""
 
 
 @dataclass(frozen=True)
@@ -37,27 +45,36 @@ class Unit:
 
 
 def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str]) -> Mapping[str, Numbers]:
-    """Family → mean quality of every method on all other families; float64 (methods, budgets), NaN for too few results.
+    """Family → mean quality of every method on the halves without it.
 
     Args:
         cells: of each data set and cost scheme, float64 (methods, budgets): mean over splits.
         families, datasets: of each.
+
+    Returns:
+        float64 (`HALVINGS`, methods, budgets) each; NaN for too few results.
     """
-    found: dict[str, Numbers] = {}
-    for family in dict.fromkeys(families):
-        rest = [i for i, name in enumerate(families) if name != family]
-        if not rest:
-            found[family] = np.zeros_like(cells[0])
-            continue
-        here, tables = [families[i] for i in rest], [datasets[i] for i in rest]
-        table = Table([cells[i][None] for i in rest], here, tables, len(cells[0]))
-        means = observed(table)
-        count = len(set(table.families))
-        there = np.array([~np.isnan(cells[i][:, 0]) for i in rest])
-        mine = np.array([len({here[int(k)] for k in np.flatnonzero(column)}) for column in there.T], dtype=np.int64)
-        means[mine < _LEAST_SHARE * count] = np.nan
-        found[family] = means
+    names = sorted(set(families))
+    found = {name: np.zeros((HALVINGS, *cells[0].shape)) for name in names}
+    for number, order in enumerate(np.argsort(words(HALVINGS * len(names), len(names), 2).reshape(HALVINGS, -1))):
+        halves = [{names[i] for i in half} for half in (order[: len(names) // 2], order[len(names) // 2 :])]
+        for half, others in (halves, halves[::-1]):
+            if half:
+                means = _means([i for i, name in enumerate(families) if name in half], cells, families, datasets)
+                for name in others:
+                    found[name][number] = means
     return found
+
+
+def _means(mine: Sequence[int], cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str]) -> Numbers:
+    """Mean quality on some cells; float64 (methods, budgets), NaN for too few results."""
+    table = Table(
+        [cells[i][None] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine], len(cells[0])
+    )
+    means = observed(table)
+    here = [{families[i] for i in mine if not np.isnan(cells[i][method, 0])} for method in range(len(means))]
+    means[np.array([len(some) for some in here]) < _LEAST_SHARE * len(set(table.families))] = np.nan
+    return means
 
 
 def stacked(
@@ -82,11 +99,12 @@ def stacked(
 
 
 def _unit(cell: Numbers, means: Numbers, there: NDArray[np.bool_], unit: Unit) -> Numbers:
+    """The mean over the halvings of the member chosen in each; float64 (splits, budgets)."""
     members = [m for m in unit.members if there[m]]
     if not members:
         return np.full(cell.shape[1:], np.nan)
-    columns = []
-    for budget in range(cell.shape[2]):
-        known = np.where(np.isnan(means[members, budget]), -np.inf, means[members, budget])
-        columns.append(cell[members[int(known.argmax())], :, budget])
-    return np.stack(columns, axis=1)
+    chosen = np.where(np.isnan(means[:, members]), -np.inf, means[:, members]).argmax(axis=1)
+    total = np.zeros(cell.shape[1:])
+    for place, member in enumerate(members):  # one after another: the same sum on every machine
+        total += (chosen == place).sum(axis=0) / len(means) * cell[member]
+    return total

@@ -9,6 +9,7 @@ from bench_leaderboard import rendered, text
 
 from bench_comparison.findings import listed, per_cent, some
 from bench_comparison.kinds import SIMPLEST
+from bench_comparison.units import HALVINGS
 
 if TYPE_CHECKING:
     from bench_core.suites import Suite
@@ -35,6 +36,7 @@ def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
         title=suite.file.suite.title or suite.name,
         name=suite.name,
         draws=f"{answer['draws']:,}",
+        halvings=HALVINGS,
         simplest=", ".join(SIMPLEST),
         splits=splits,
         findings=said(answer["findings"]),

@@ -125,7 +125,7 @@ window.benchLive = (() => {
       said.textContent = ` ${share} % of the price`;
       heading.textContent = !families ? "No data set is of this kind" : lead ? `Recommended at ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
       note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: the empty policy; 100: the better of the reference `
-        + "methods with all features (dashed). On each data set, a kind is represented by its method that is best on all others. "
+        + "methods with all features (dashed). Of the methods of a kind, the best on a random half of the data sets is judged on the other half. "
         + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
         + "Left out: methods and kinds that are missing on more than half of these data sets.";
       if (drawn) {

@@ -192,7 +192,21 @@ def unknown(answer: JsonObject) -> list[str]:
                 f"At {per_cent(step['budget'])} it is open whether, on average over data sets, "
                 f"{some(recommended['open'], NAMED)} {are} within a point of {recommended['algorithm']} or worse."
             )
+    said += [_deciding(step) for step in view["steps"] if step.get("deciding", {}).get("without")]
     if view["left_out"]:
         names = listed([one["name"] for one in view["left_out"]])
         said.append(f"Left out: {names}, where the reference is not clearly better than the empty policy.")
     return said
+
+
+def _deciding(step: JsonObject) -> str:
+    """At a budget where one data set decides which algorithm has the best mean."""
+    by_name: dict[str, list[str]] = {}
+    for family, name in step["deciding"]["without"].items():
+        by_name.setdefault(name, []).append(family)
+    others = "".join(
+        f"; without {'one of ' if len(names) > 1 else ''}{some(names, NAMED)}, {name}"
+        for name, names in by_name.items()
+    )
+    best = step["deciding"]["best"]
+    return f"At {per_cent(step['budget'])} a single data set decides which algorithm has the best mean: {best}{others}."

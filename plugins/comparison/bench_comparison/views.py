@@ -17,6 +17,7 @@ from bench_comparison.populations import Task
 from bench_comparison.row_by_row import row_by_row
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
+from bench_comparison.sensitivity import deciding
 
 __all__ = ["LEVELS", "TITLES", "task_views"]
 
@@ -106,7 +107,8 @@ def _view(
     families, datasets = [c.family for c in cells], [c.dataset for c in cells]
     count = len(layout.methods)
     splits = [len(c.seeds) for c in cells]
-    quality = without_spread(draws_of(Table(drawn, families, datasets, count)), families, splits)
+    table = Table(drawn, families, datasets, count)
+    quality = without_spread(draws_of(table), families, splits)
     scaled = [cell.points * values for cell, values in zip(cells, drawn, strict=True)]
     points = without_spread(draws_of(Table(scaled, families, datasets, count)), families, splits)
     families_of = np.array(
@@ -120,7 +122,18 @@ def _view(
         _step(layout, budget, quality[:, :, b], points[:, :, b], families_of, beside[:, b], len(set(families)), pairs)
         for b, budget in enumerate(budgets)
     ]
+    often = [u for u in range(count, count + len(layout.algorithms)) if _often(families_of[u], len(set(families)))]
+    for step, (best, without) in zip(steps, deciding(table, often) if often else (), strict=False):
+        if step["recommended"] is not None:
+            name = layout.units[best - count].name
+            others = {family: layout.units[unit - count].name for family, unit in without.items()}
+            step["deciding"] = {"best": name, "without": others}
     return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
+
+
+def _often(there: int, families: int) -> bool:
+    """Whether a unit that was run on so many families may be recommended."""
+    return there >= RECOMMENDED_ON * families
 
 
 def _beside(cells: Sequence[Measured]) -> Numbers:
@@ -232,7 +245,7 @@ def _recommended(
 
     Adds each row's probabilities against it, and its group.
     """
-    first = next((row for row in rows if row["families"] >= RECOMMENDED_ON * families), rows[0])
+    first = next((row for row in rows if _often(row["families"], families)), rows[0])
     for row in rows:
         difference = points[1:, columns[row["name"]]] - points[1:, columns[first["name"]]]
         better, equal, worse = outcomes(difference)

@@ -117,6 +117,15 @@ def test_a_kind_is_represented_by_its_best_method_where_it_is_clear() -> None:
         np.testing.assert_array_equal(cell[len(layout.methods) + len(layout.algorithms)], cell[1])
 
 
+def test_a_method_that_is_best_because_of_one_data_set_is_found() -> None:
+    cells = [np.full((2, SPLITS, 1), 0.5) + np.array([0.0, 0.1])[:, None, None] for _ in range(6)]
+    cells[2][0] += 1.0
+    found = step(cells, own("ab"))
+    assert found["deciding"] == {"best": "a", "without": {"D2": "b"}}
+    cells[2][0] -= 1.0
+    assert step(cells, own("ab"))["deciding"] == {"best": "b", "without": {}}
+
+
 def test_a_data_set_of_the_same_family_adds_nothing() -> None:
     cells = world(np.random.default_rng(4), [0.7, 0.6], 8)
     values = [split_draws(cell, i) for i, cell in enumerate(cells)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bench_comparison.findings import findings
+from bench_comparison.findings import findings, unknown
 
 
 def answer(*within: float) -> dict[str, Any]:
@@ -36,3 +36,16 @@ def test_where_another_method_is_probably_better_the_finding_says_so() -> None:
     assert "another method is probably better than trees by more than a point" in take["text"]
     assert "at most 3.0 %" in take["text"]
     assert take["probability"] == pytest.approx(0.7)
+
+
+def test_an_algorithm_that_leads_because_of_one_data_set_is_named_with_it() -> None:
+    told = answer(0.9, 0.9, 0.9)
+    for view in told["views"]:
+        view |= {"few": False, "left_out": []}
+        for step in view["steps"]:
+            step["recommended"]["open"] = []
+            step["deciding"] = {"best": "trees", "without": {}}
+    told["views"][0]["steps"][1]["deciding"]["without"] = {"A": "boosting", "B": "boosting", "C": "lasso"}
+    (sentence,) = unknown(told)
+    assert sentence.endswith("best mean: trees; without one of A and B, boosting; without C, lasso.")
+    assert sentence.startswith("At 20 %")

@@ -1,0 +1,44 @@
+"""Whether one data set decides which algorithm has the best mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench_comparison.draws import Table, observed
+
+__all__ = ["deciding"]
+
+Numbers = NDArray[np.float64]
+
+
+def deciding(table: Table, units: Sequence[int]) -> list[tuple[int, dict[str, int]]]:
+    """At each budget: the unit with the best mean, and the families without which another unit has it.
+
+    Args:
+        table: the data sets; only the observed values are used.
+        units: the units that are compared, with results on most families.
+
+    Returns:
+        For each budget: the unit, and family → the unit that has the best mean without this family.
+    """
+    families = sorted(set(table.families))
+    first = _best(table, units, "")
+    without = {family: _best(table, units, family) for family in families} if len(families) > 1 else {}
+    return [
+        (best, {family: units[b] for family, units in without.items() if units[b] != best})
+        for b, best in enumerate(first)
+    ]
+
+
+def _best(table: Table, units: Sequence[int], left_out: str) -> list[int]:
+    """The unit with the best mean at each budget, without one family."""
+    kept = [i for i, family in enumerate(table.families) if family != left_out]
+    rest = Table(
+        [table.values[i][:1] for i in kept], [table.families[i] for i in kept], [table.datasets[i] for i in kept],
+        table.methods,
+    )  # fmt: skip
+    means = observed(rest)[list(units)]
+    return [units[int(place)] for place in np.where(np.isnan(means), -np.inf, means).argmax(axis=0)]

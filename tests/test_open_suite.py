@@ -119,3 +119,17 @@ def test_the_comparison_knows_the_kind_of_every_method(suite: Suite) -> None:
     entry = comparison_of(suite)
     assert entry is not None
     assert [name for name, place in places_of(suite, entry).items() if place.kind == OTHER] == []
+
+
+def test_the_afabench_suite_configures_its_methods_as_the_open_comparison(suite: Suite, registry: Registry) -> None:
+    peer = load_suite(Path(ROOT, "suites", "afabench.toml"), registry)
+    recommended = {method.label: method for method in suite.file.methods}
+    shared = [method for method in peer.file.methods if method.label in recommended]
+    assert recommended.keys() <= {method.label for method in peer.file.methods}
+    for method in shared:
+        ours = recommended[method.label]
+        assert (method.use, method.parameters, method.exit_threshold) == (
+            ours.use,
+            ours.parameters,
+            ours.exit_threshold,
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["FEW", "NAMED", "SURE", "findings", "listed", "main_view", "per_cent", "some", "unknown"]
+__all__ = ["FEW", "NAMED", "SURE", "deciding", "findings", "listed", "main_view", "per_cent", "some", "unknown"]
 
 JsonObject = Mapping[str, Any]
 
@@ -192,15 +192,19 @@ def unknown(answer: JsonObject) -> list[str]:
                 f"At {per_cent(step['budget'])} it is open whether, on average over data sets, "
                 f"{some(recommended['open'], NAMED)} {are} within a point of {recommended['algorithm']} or worse."
             )
-    said += [_deciding(step) for step in view["steps"] if step.get("deciding", {}).get("without")]
+    said += deciding(view)
     if view["left_out"]:
         names = listed([one["name"] for one in view["left_out"]])
         said.append(f"Left out: {names}, where the reference is not clearly better than the empty policy.")
     return said
 
 
+def deciding(view: JsonObject) -> list[str]:
+    """A sentence for each budget at which a single data set decides which algorithm has the best mean."""
+    return [_deciding(step) for step in view["steps"] if step.get("deciding", {}).get("without")]
+
+
 def _deciding(step: JsonObject) -> str:
-    """At a budget where one data set decides which algorithm has the best mean."""
     by_name: dict[str, list[str]] = {}
     for family, name in step["deciding"]["without"].items():
         by_name.setdefault(name, []).append(family)

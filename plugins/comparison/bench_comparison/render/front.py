@@ -7,7 +7,7 @@ from typing import Any
 
 from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, text, trials_done
 
-from bench_comparison.findings import NAMED, main_view, per_cent, some
+from bench_comparison.findings import NAMED, deciding, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.render.answer import command
 from bench_comparison.render.answer_page import quick_and_simple, range_of, said
@@ -67,6 +67,7 @@ def _answer(description: JsonObject, several: bool) -> str:
             "at": f"{', '.join(at)} of the price",
             "command": command(answer, method),
             "families": view["families"],
+            "deciding": text(" ".join(deciding(view))),
             "metric": text(view["metric"]),
             "simplest": ", ".join(SIMPLEST),
         }

@@ -200,17 +200,14 @@ def unknown(answer: JsonObject) -> list[str]:
 
 
 def deciding(view: JsonObject) -> list[str]:
-    """A sentence for each budget at which a single data set decides which algorithm has the best mean."""
+    """A sentence for each budget at which single data sets decide which algorithm has the best mean."""
     return [_deciding(step) for step in view["steps"] if step.get("deciding", {}).get("without")]
 
 
 def _deciding(step: JsonObject) -> str:
-    by_name: dict[str, list[str]] = {}
-    for family, name in step["deciding"]["without"].items():
-        by_name.setdefault(name, []).append(family)
-    others = "".join(
-        f"; without {'one of ' if len(names) > 1 else ''}{some(names, NAMED)}, {name}"
-        for name, names in by_name.items()
-    )
-    best = step["deciding"]["best"]
-    return f"At {per_cent(step['budget'])} a single data set decides which algorithm has the best mean: {best}{others}."
+    best, without = step["deciding"]["best"], step["deciding"]["without"]
+    at = f"At {per_cent(step['budget'])}"
+    if len(without) > NAMED:
+        return f"{at} the best means are nearly equal: {listed(list(dict.fromkeys([best, *without.values()])))}."
+    others = "".join(f"; without {family}, {name}" for family, name in without.items())
+    return f"{at} a single data set decides which algorithm has the best mean: {best}{others}."

@@ -45,7 +45,9 @@ def test_an_algorithm_that_leads_because_of_one_data_set_is_named_with_it() -> N
         for step in view["steps"]:
             step["recommended"]["open"] = []
             step["deciding"] = {"best": "trees", "without": {}}
-    told["views"][0]["steps"][1]["deciding"]["without"] = {"A": "boosting", "B": "boosting", "C": "lasso"}
+    told["views"][0]["steps"][1]["deciding"]["without"] = {"A": "boosting", "C": "lasso"}
     (sentence,) = unknown(told)
-    assert sentence.endswith("best mean: trees; without one of A and B, boosting; without C, lasso.")
+    assert sentence.endswith("best mean: trees; without A, boosting; without C, lasso.")
     assert sentence.startswith("At 20 %")
+    told["views"][0]["steps"][1]["deciding"]["without"] = dict.fromkeys("ABCD", "boosting")
+    assert unknown(told) == ["At 20 % the best means are nearly equal: trees and boosting."]

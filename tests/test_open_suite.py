@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from pathlib import Path
@@ -133,3 +134,9 @@ def test_the_afabench_suite_configures_its_methods_as_the_open_comparison(suite:
             ours.parameters,
             ours.exit_threshold,
         )
+
+
+def test_recommended_methods_are_tried_in_the_configuration_of_the_open_comparison(suite: Suite) -> None:
+    portfolio = json.loads(Path(ROOT, "plugins", "recommend", "bench_recommend", "portfolio.json").read_bytes())
+    tried = {entry["name"]: (entry["use"], entry["parameters"]) for entry in portfolio}
+    assert tried == {method.label: (method.use, method.parameters) for method in suite.file.methods}

@@ -28,7 +28,7 @@ HALVINGS = 25
 """Number of divisions of the data sets into halves."""
 
 _LEAST_SHARE = 0.5
-"""A member can represent its unit only if it has results on this share of the data sets of a half."""
+"""A member can represent its unit only if it has all results on this share of the families of a half."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def _means(mine: Sequence[int], cells: Sequence[Numbers], families: Sequence[str
         [cells[i][None] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine], len(cells[0])
     )
     means = observed(table)
-    here = [{families[i] for i in mine if not np.isnan(cells[i][method, 0])} for method in range(len(means))]
-    means[np.array([len(some) for some in here]) < _LEAST_SHARE * len(set(table.families))] = np.nan
+    lacking = [{families[i] for i in mine if np.isnan(cells[i][method, 0])} for method in range(len(means))]
+    means[np.array([len(some) for some in lacking]) > (1 - _LEAST_SHARE) * len(set(table.families))] = np.nan
     return means
 
 

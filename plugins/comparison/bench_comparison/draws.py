@@ -25,7 +25,7 @@ does not lose by lacking an easy data set, and a method on few data sets has a w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +55,16 @@ class Table:
     families: Sequence[str]
     datasets: Sequence[str]
     methods: int
+
+    def of_families(self, names: Collection[str]) -> Table:
+        """The table of the cells of some families."""
+        kept = [i for i, family in enumerate(self.families) if family in names]
+        return Table(
+            [self.values[i] for i in kept],
+            [self.families[i] for i in kept],
+            [self.datasets[i] for i in kept],
+            self.methods,
+        )
 
 
 def words(count: int, *key: int) -> NDArray[np.uint64]:

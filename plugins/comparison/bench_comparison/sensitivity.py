@@ -18,27 +18,22 @@ def deciding(table: Table, units: Sequence[int]) -> list[tuple[int, dict[str, in
     """At each budget: the unit with the best mean, and the families without which another unit has it.
 
     Args:
-        table: the data sets; only the observed values are used.
-        units: the units that are compared, with results on most families.
+        table: of at least two families; only the observed values are used.
+        units: at least one: the units that are compared, with results on most families.
 
     Returns:
         For each budget: the unit, and family → the unit that has the best mean without this family.
     """
-    families = sorted(set(table.families))
-    first = _best(table, units, "")
-    without = {family: _best(table, units, family) for family in families} if len(families) > 1 else {}
+    families = set(table.families)
+    first = _best(table, units)
+    without = {family: _best(table.of_families(families - {family}), units) for family in sorted(families)}
     return [
         (best, {family: units[b] for family, units in without.items() if units[b] != best})
         for b, best in enumerate(first)
     ]
 
 
-def _best(table: Table, units: Sequence[int], left_out: str) -> list[int]:
-    """The unit with the best mean at each budget, without one family."""
-    kept = [i for i, family in enumerate(table.families) if family != left_out]
-    rest = Table(
-        [table.values[i][:1] for i in kept], [table.families[i] for i in kept], [table.datasets[i] for i in kept],
-        table.methods,
-    )  # fmt: skip
-    means = observed(rest)[list(units)]
+def _best(table: Table, units: Sequence[int]) -> list[int]:
+    """The unit with the best mean at each budget."""
+    means = observed(table)[list(units)]
     return [units[int(place)] for place in np.where(np.isnan(means), -np.inf, means).argmax(axis=0)]

@@ -54,25 +54,25 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
     Returns:
         float64 (`HALVINGS`, methods, budgets) each; NaN for too few results.
     """
-    names = sorted(set(families))
+    names, table = sorted(set(families)), Table([cell[None] for cell in cells], families, datasets, len(cells[0]))
     found = {name: np.zeros((HALVINGS, *cells[0].shape)) for name in names}
     for number, order in enumerate(np.argsort(words(HALVINGS * len(names), len(names), 2).reshape(HALVINGS, -1))):
         halves = [{names[i] for i in half} for half in (order[: len(names) // 2], order[len(names) // 2 :])]
         for half, others in (halves, halves[::-1]):
             if half:
-                means = _means([i for i, name in enumerate(families) if name in half], cells, families, datasets)
+                means = _means(table.of_families(half))
                 for name in others:
                     found[name][number] = means
     return found
 
 
-def _means(mine: Sequence[int], cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str]) -> Numbers:
-    """Mean quality on some cells; float64 (methods, budgets), NaN for too few results."""
-    table = Table(
-        [cells[i][None] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine], len(cells[0])
-    )
+def _means(table: Table) -> Numbers:
+    """Observed mean quality of every method; float64 (methods, budgets), NaN for too few results."""
     means = observed(table)
-    lacking = [{families[i] for i in mine if np.isnan(cells[i][method, 0])} for method in range(len(means))]
+    lacking: list[set[str]] = [set() for _ in means]
+    for values, family in zip(table.values, table.families, strict=True):
+        for method in np.flatnonzero(np.isnan(values[0, :, 0])):
+            lacking[method].add(family)
     means[np.array([len(some) for some in lacking]) > (1 - _LEAST_SHARE) * len(set(table.families))] = np.nan
     return means
 

@@ -105,7 +105,7 @@ def _view(
     cells: Sequence[Measured], drawn: Sequence[Numbers], layout: Layout, budgets: Sequence[float], pairs: bool
 ) -> dict[str, Any]:
     families, datasets = [c.family for c in cells], [c.dataset for c in cells]
-    count = len(layout.methods)
+    count, number = len(layout.methods), len(set(families))
     splits = [len(c.seeds) for c in cells]
     table = Table(drawn, families, datasets, count)
     quality = without_spread(draws_of(table), families, splits)
@@ -119,15 +119,14 @@ def _view(
     )
     beside = _beside(cells)
     steps = [
-        _step(layout, budget, quality[:, :, b], points[:, :, b], families_of, beside[:, b], len(set(families)), pairs)
+        _step(layout, budget, quality[:, :, b], points[:, :, b], families_of, beside[:, b], number, pairs)
         for b, budget in enumerate(budgets)
     ]
-    often = [u for u in range(count, count + len(layout.algorithms)) if _often(families_of[u], len(set(families)))]
-    for step, (best, without) in zip(steps, deciding(table, often) if often else (), strict=False):
-        if step["recommended"] is not None:
-            name = layout.units[best - count].name
-            others = {family: layout.units[unit - count].name for family, unit in without.items()}
-            step["deciding"] = {"best": name, "without": others}
+    often = [u for u in range(count, count + len(layout.algorithms)) if _often(families_of[u], number)]
+    if often and number >= FEW:
+        for step, (best, without) in zip(steps, deciding(table, often), strict=True):
+            names = {family: layout.units[unit - count].name for family, unit in without.items()}
+            step["deciding"] = {"best": layout.units[best - count].name, "without": names}
     return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
 
 

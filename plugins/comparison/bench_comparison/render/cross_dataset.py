@@ -101,9 +101,9 @@ def _low_power(count: int, methods: int, difference: float) -> str:
     least = 2 / 2**count
     widest = methods - 1
     note = (
-        f"**Power is low.** {count} data sets are fewer than {FEW_DATA_SETS}. These tests detect only the largest "
-        f"differences, and a large p-value does not show that methods are equal. The critical difference is "
-        f"{100 * difference / widest:.0f} % of the widest possible difference of ranks."
+        f"**Power is low.** {count} data sets are fewer than {FEW_DATA_SETS}, so the tests detect only large "
+        f"differences. A large p-value does not show that methods are equal. The critical difference is "
+        f"{100 * difference / widest:.0f} % of the largest possible difference of ranks."
     )
     if count < WILCOXON_NEEDS:
         note += (

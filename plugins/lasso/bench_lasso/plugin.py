@@ -40,7 +40,7 @@ class CaCTLasso(Method):
     Source: EMSCO §4.3.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     highest: Annotated[float, Gt(0)] = 100.0
     step: Annotated[float, Gt(0)] = 0.1
@@ -104,7 +104,7 @@ class Lasso(Method):
     Source: Tibshirani 1996; Friedman, Hastie, Tibshirani 2010.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     lambdas: tuple[Annotated[float, Ge(0)], ...] = ()
     count: Annotated[int, Ge(2)] = 50
     ratio: Annotated[float, Interval(gt=0, lt=1)] = 1e-3

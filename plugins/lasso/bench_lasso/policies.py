@@ -15,6 +15,10 @@ from bench_lasso.families import Fitted
 
 __all__ = ["LinearPolicy", "outcome_on", "policies_of"]
 
+_DIGITS = 12
+"""Decimals of a probability. Under the l1 penalty, two classes with equally many rows often have the same coefficients
+but for rounding errors. Without them, the first of the two is answered, on every machine."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinearPolicy(Policy):
@@ -35,7 +39,8 @@ class LinearPolicy(Policy):
         acquired[:, list(self.features)] = True
         stage = np.ones(len(rows), dtype=np.int64)
         if isinstance(self.model, ClassModel):
-            return Decisions(acquired, probabilities=self.model.probabilities(rows.X), stage=stage)
+            probabilities = np.round(self.model.probabilities(rows.X), _DIGITS)
+            return Decisions(acquired, probabilities=probabilities, stage=stage)
         return Decisions(acquired, score=self.model.score(rows.X), stage=stage)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from bench_lasso.plugin import CaCTLasso, Lasso
 from bench_lasso.policies import LinearPolicy
+from bench_models.linear import ClassModel
 from numpy.typing import NDArray
 
 from bench_core import Costs, Family, Part, Policy, Problem, RequestError, Rows, build
@@ -182,3 +183,16 @@ def test_a_list_of_lambdas_comes_from_toml() -> None:
 def test_importing_stays_light() -> None:
     code = "import bench_lasso.plugin, sys; sys.exit(any(m in sys.modules for m in ('sklearn', 'numba')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("intercept", [(0.3, 0.1 + 0.2, 0.0), (0.1 + 0.2, 0.3, 0.0)])
+def test_of_classes_that_are_equally_probable_but_for_rounding_the_first_is_answered(
+    intercept: tuple[float, ...],
+) -> None:
+    X = np.linspace(-2, 2, 41)[:, None]
+    slope = np.array([[0.7], [0.7], [-0.2]])
+    model = ClassModel(np.array([0]), slope, np.array(intercept), np.arange(3), 3, ("f",))
+    table = table_of(LinearPolicy(1, (0,), model), X)
+    assert (table[:, 0] == table[:, 1]).all()
+    assert set(table.argmax(axis=1).tolist()) == {0, 2}
+    np.testing.assert_allclose(table, model.probabilities(X), atol=1e-12)

@@ -194,7 +194,7 @@ def _first(table: Numbers) -> Numbers:
     """Share of resamples in which each method has the best mean rank; a tie is divided; float64 (methods,)."""
     if not table.size:
         return np.zeros(table.shape[1])
-    means = rounded(resampled(table))
+    means = resampled(table)
     best = means == means.min(axis=1, keepdims=True)
     return np.asarray((best / best.sum(axis=1, keepdims=True)).sum(axis=0) / len(means))
 

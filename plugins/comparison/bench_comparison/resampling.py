@@ -35,19 +35,18 @@ class Interval:
 
 
 @cache
-def _draws(datasets: int) -> NDArray[np.int64]:
-    """Resamples of a number of data sets, int64 (data sets, resamples), from the raw words of PCG64."""
+def _counts(datasets: int) -> Numbers:
+    """How often each resample contains each data set, float64 (resamples, data sets); from the raw words of PCG64."""
     words = np.random.PCG64(np.random.SeedSequence([0xB007, datasets])).random_raw(datasets * RESAMPLES)
-    return (np.asarray(words) >> np.uint64(11)).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
+    drawn = (np.asarray(words) >> np.uint64(11)).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
+    places = (np.arange(RESAMPLES) * datasets + drawn).reshape(-1)
+    return np.bincount(places, minlength=datasets * RESAMPLES).reshape(RESAMPLES, datasets).astype(np.float64)
 
 
 def resampled(values: Numbers) -> Numbers:
-    """Means over resamples of the data sets: float64 (data sets, …) → (resamples, …)."""
-    # One data set after the other: the same sum on every machine.
-    total = np.zeros((RESAMPLES, *values.shape[1:]))
-    for drawn in _draws(len(values)):
-        total += values[drawn]
-    return total / len(values)
+    """Means over resamples of the data sets, rounded to twelve digits: float64 (data sets, …) → (resamples, …)."""
+    # The last bits of a matrix product differ between machines; the rounded means do not.
+    return rounded(np.tensordot(_counts(len(values)), values, axes=1) / len(values))
 
 
 def mean_of(values: Numbers) -> float:
@@ -67,7 +66,7 @@ def _intervals(table: Numbers) -> list[Interval]:
     means = np.add.accumulate(table, axis=0)[-1] / count
     ends = np.full((2, table.shape[1]), np.nan)
     if count > 1:
-        ends = np.percentile(resampled(table), [2.5, 97.5], axis=0)
+        ends = np.percentile(np.ascontiguousarray(resampled(table).T), [2.5, 97.5], axis=1, overwrite_input=True)
     columns = zip(means.tolist(), *ends.tolist(), strict=True)
     return [Interval(mean, low, high, count) for mean, low, high in columns]
 

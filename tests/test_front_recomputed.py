@@ -69,7 +69,10 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
     taken = [step["recommended"] for step in numbers["steps"]]
     name = max(dict.fromkeys(taken), key=taken.count)
     mine = [step for step in numbers["steps"] if step["recommended"] == name]
-    assert answer["findings"][0]["probability"] == pytest.approx(min(step["within"] for step in mine), abs=2e-3)
+    likely = [step for step in mine if step["within"] >= 0.5]  # the sentence names these budgets, if there are any
+    chance = min(step["within"] for step in likely) if likely else 1 - max(step["within"] for step in mine)
+    mine = likely or mine
+    assert answer["findings"][0]["probability"] == pytest.approx(chance, abs=2e-3)
     worst = max(step["algorithm"][name]["loss"][0] for step in mine)
     shown = re.search(r"loss is at most ([\d.]+) %", page)
     assert shown is not None

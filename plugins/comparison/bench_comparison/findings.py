@@ -113,7 +113,8 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
             chances += [step[key] for step in mine]
     open_at = [per_cent(step["budget"]) for step in view["dynamic"] if max(step[k] or 0 for k in words) < SURE]
     if open_at:
-        said.append(f"is not clearly better or worse at {listed(open_at)}")
+        than = "" if said else " than the best fixed subset"
+        said.append(f"is not clearly better or worse{than} at {listed(open_at)}")
     return _finding(
         f"Choosing features row by row {listed(said)}.{_where(view)}",
         min(chances) if chances else None,

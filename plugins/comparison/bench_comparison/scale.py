@@ -4,9 +4,10 @@ The quality of a method on a split is (q − e) ÷ D. Here q is its answer's qua
 split, and D the reference's mean gain over the empty policy, over the splits of the data set. D is a mean so that one
 split with a small gain does not count more than others. A mean squared error has its sign reversed: less is better.
 
-A data set counts where the reference is clearly better than the empty policy: where the 95 % interval of its gain over
-splits is above 0. One split has no such interval; then the gain has to be above 1/√n for n test rows, which is the 95 %
-margin of a share measured on n rows (of accuracy, of NDCG, of the variance that is explained).
+A data set counts where the reference is clearly better than the empty policy: where D is above 1/√n for n test rows,
+which is the 95 % margin of a share measured on n rows (of accuracy, of NDCG, of the variance that is explained). D
+divides, so it has to be above the noise of a single split. The interval of D over splits would be no better: with two
+splits it has one degree of freedom, so almost no data set would count.
 
 Every method that was run has a number at every budget. The empty policy answers for it, on all splits of the data set,
 where it failed or was over the time limit on some split, where it has no policy within the budget, and where its answer
@@ -21,7 +22,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_analysis import mean_with_margin, overlap
 from bench_records import Records
 from numpy.typing import NDArray
 
@@ -53,8 +53,7 @@ class Measured:
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
         points: a quality of 1 in units of the metric; for a mean squared error, as a share of the empty policy's.
         empty, reference: mean quality of each, in the metric.
-        gain: of the reference over the empty policy: mean, low and high end of its 95 % interval; with one split, the
-            ends follow from the number of test rows.
+        gain: of the reference over the empty policy: mean D, and the ends of its interval, D ± 1/√n.
         facts: ``features``, ``rows`` (of all parts), ``classes`` (2; 3 for more; 0 for other tasks).
     """
 
@@ -107,14 +106,10 @@ def _measured(
     full = sign * reference_of(answers, references)
     name = records.trials[answers.dataset, answers.costs, entry.fallback][0]
     info = records.infos[name]
-    gain = mean_with_margin(full - empty, overlap(info, suite.drawn_from(answers.dataset)))
     mse = answers.quality.name == "mse"
-    margin = gain.margin
-    if len(answers.seeds) == 1:
-        margin = (abs(_mean(empty)) if mse else 1.0) / info["rows"]["test"] ** 0.5
-    unit = gain.value
-    if not unit > 0:
-        unit = float("nan")
+    margin = (abs(_mean(empty)) if mse else 1.0) / info["rows"]["test"] ** 0.5
+    gain = _mean(full - empty)
+    unit = gain if gain > 0 else float("nan")
     names = suite.method_names()
     shape = len(names), len(answers.seeds), len(answers.budgets)
     quality, beside = np.full(shape, np.nan), np.full((len(names), len(answers.budgets)), np.nan)
@@ -141,7 +136,7 @@ def _measured(
         points=unit / abs(_mean(empty)) if mse else unit,
         empty=sign * _mean(empty),
         reference=sign * _mean(full),
-        gain=(gain.value, gain.value - margin, gain.value + margin),
+        gain=(gain, gain - margin, gain + margin),
         facts={
             "features": len(info["features"]),
             "rows": sum(info["rows"].values()),

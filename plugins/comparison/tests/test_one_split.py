@@ -43,8 +43,14 @@ def suite() -> Suite:
     )
 
 
-def first_splits(weak: str = "", seeds: int = 1) -> Records:
-    """Records of the first splits: one method failed on D6, one is not applicable on D7; ``weak`` has a small gain."""
+def first_splits(weak: str = "", seeds: int = 1, spread: float = 0.0) -> Records:
+    """Records of the first splits: one method failed on D6, one is not applicable on D7.
+
+    Args:
+        weak: a data set where all features bring little.
+        seeds: number of splits.
+        spread: how much more all features bring on every second split.
+    """
     rng = np.random.default_rng(5)
     pieces = []
     for dataset in SETS:
@@ -60,7 +66,8 @@ def first_splits(weak: str = "", seeds: int = 1) -> Records:
                 known = None if (dataset, method) in (("D6", "quick"), ("D7", "subset")) else {"accuracy": 0.0}
                 record = record_of(dataset, method, seed, known, threshold=None)
                 if known is not None:
-                    record["policies"] = family_of(family)
+                    more = spread * (seed % 2) if method == "slow" else 0.0
+                    record["policies"] = family_of([(cost, right + more) for cost, right in family])
                 pieces.append((Labels(dataset, "uniform", method, seed, 0), record))
     found = tabulate(pieces)
     inapplicable = found.policies["method"].eq("subset") & found.policies["status"].eq("failed")
@@ -136,11 +143,12 @@ def test_with_all_splits_nothing_is_said_of_them() -> None:
     assert "no interval can be given" not in render_page(analysed)
 
 
-def test_a_gain_within_the_margin_of_the_test_rows_does_not_count() -> None:
-    answer = answer_once(Analysed(suite(), first_splits(weak="D3")))
+@pytest.mark.parametrize("seeds", [1, 2, 5])
+def test_a_gain_within_the_margin_of_the_test_rows_does_not_count(seeds: int) -> None:
+    answer = answer_once(Analysed(suite(), first_splits("D3", seeds, spread=0.08)))
     assert answer is not None
     (view,) = (view for view in answer["views"] if view["prices"] == "all")
-    # 25 test rows: a gain has to be above 1/5. On D3 it is 0.1, elsewhere 0.4.
+    # 25 test rows: a mean gain has to be above 1/5. On D3 it is 0.1 to 0.14, elsewhere at least 0.4.
     assert [one["name"] for one in view["left_out"]] == ["D3"]
     assert [one["name"] for one in view["datasets"]] == [name for name in SETS if name != "D3"]
 

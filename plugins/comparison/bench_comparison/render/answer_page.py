@@ -49,7 +49,12 @@ def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
 def said(findings: Sequence[JsonObject]) -> list[dict[str, str]]:
     """Findings, with their probabilities as text."""
     return [
-        {"text": text(one["text"]), "chance": chance(one["probability"]), "table": one["table"]} for one in findings
+        {
+            "text": text(one["text"]),
+            "chance": "" if one["probability"] is None else chance(one["probability"]),
+            "table": one["table"],
+        }
+        for one in findings
     ]
 
 

@@ -53,7 +53,8 @@ class Measured:
         beside: float64 (methods, budgets): mean area under the ROC curve; NaN where there is none.
         points: a quality of 1 in units of the metric; for a mean squared error, as a share of the empty policy's.
         empty, reference: mean quality of each, in the metric.
-        gain: of the reference over the empty policy: mean D, and the ends of its interval, D ± 1/√n.
+        gain: of the reference over the empty policy: the mean D, then D minus and plus its margin, 1/√n (for a mean
+            squared error, the empty policy's error times 1/√n).
         facts: ``features``, ``rows`` (of all parts), ``classes`` (2; 3 for more; 0 for other tasks).
     """
 

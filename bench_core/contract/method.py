@@ -98,7 +98,7 @@ class Problem:
         If the protocol has a threshold, it is the only one. Otherwise there are nine, evenly spaced above 1/k for k
         classes (the least possible confidence): 0.55, 0.6, …, 0.95 for two classes.
 
-        Source: EMSCO, which varies p̂ from 0.55 on (Spambase).
+        Source: the program of EMSCO's authors, which varies p̂ from 0.55 on.
         """
         if self.threshold is not None:
             return (self.threshold,)

@@ -85,9 +85,15 @@ class Header(_Table):
 
 
 class SplitTable(_Table):
-    """``[protocol.split]``: see `bench_core.protocol.split.SplitRule`.
+    """``[protocol.split]``: how rows are divided.
 
     Attributes:
+        kind: ``random`` (seeded) or ``given`` (the data set's own split; if that has no validation part, the fraction
+            ``validation`` of its training part is used).
+        train: fraction of the rows, or their number if one of the three is above 1.
+        validation: likewise. The three fractions may sum to less than 1.
+        test: likewise.
+        stratify: whether the parts keep the proportions of the classes (classification only).
         drawn_from: how many rows the splits of several seeds are drawn from, so that pages can compute how many rows
             two splits share: a number of rows, if the parts are counts and use only some of the table; or
             ``independent``, if every seed has its own data. Only the intervals on pages depend on it; it is not part of
@@ -133,7 +139,7 @@ class Protocol(_Table):
         split: how rows are divided.
         seeds: how many splits (seeds 0, 1, …), or the seeds themselves.
         encode: see `bench_core.protocol.encode.fit_encoder`.
-        threshold: confidence threshold p̂ of the reject option; None refuses nothing.
+        threshold: confidence threshold p̂ of the reject option; without it, no answer is refused.
         select: which policy of a family is shown in the table: ``first``, or a metric's name, for the policy that is
             best on validation. By default the metric ``combined`` with a threshold, else ``error``, ``ndcg@5`` or
             ``mse``.
@@ -158,7 +164,13 @@ class Protocol(_Table):
 
 
 class Entry(_Table):
-    """A registered object with its parameters, under a name that the suite chooses."""
+    """A registered object with its parameters, under a name that the suite chooses.
+
+    Attributes:
+        use: the name under which a plugin registers it.
+        name: the name in tables; ``use`` if empty.
+        parameters: its parameters; defaults where not given.
+    """
 
     use: Name
     name: Label = ""
@@ -178,7 +190,13 @@ class DatasetEntry(Entry):
     """``[[datasets]]``: one data set, with its cost schemes and deviations from the protocol.
 
     Attributes:
+        costs: a cost scheme or several.
+        threshold: overrides the protocol's.
+        encode: overrides the protocol's.
+        split: overrides the protocol's.
+        seeds: overrides the protocol's.
         select: overrides the protocol's; a method's own overrides this one.
+        caps: overrides the protocol's.
     """
 
     costs: Annotated[list[CostsEntry], BeforeValidator(_listed), Field(min_length=1)] = Field(

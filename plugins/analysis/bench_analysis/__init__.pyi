@@ -33,6 +33,7 @@ from .resampled import ALPHA as ALPHA
 from .resampled import corrected_resampled_t as corrected_resampled_t
 from .series import Series as Series
 from .series import mean_series as mean_series
+from .summary import LEAST_SEEDS as LEAST_SEEDS
 from .summary import Mean as Mean
 from .summary import Row as Row
 from .summary import detectable as detectable

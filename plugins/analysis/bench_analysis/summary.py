@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from bench_core.suites import Suite
 
 __all__ = [
+    "LEAST_SEEDS",
     "Mean",
     "Row",
     "detectable",
@@ -48,6 +49,10 @@ __all__ = [
     "summarise",
     "t_quantile",
 ]
+
+
+LEAST_SEEDS = 3
+"""Fewest of several splits for an interval on a page. With two, t is 12.7: the interval says next to nothing."""
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ has claims):
   on the other side, the relation is contradicted; otherwise it cannot be told.
 - A *number* (``value``, ``ratio``, ``difference`` with relation ``=``) was measured by the paper on ``splits`` splits,
   usually one. It is compared with a prediction interval: the interval in which the mean of that many further splits
-  would lie. The number is contradicted if it lies outside the interval by more than the margin of *about*. It holds if
-  it lies inside and the interval extends at most two margins to each side; a wider interval would also confirm numbers
-  that differ clearly. A number inside a wider interval is *consistent* with ours but not confirmed. More splits of ours
-  seldom help, since the small number of the paper's splits causes most of the width.
+  would lie. The number is contradicted if it lies outside the interval by more than the margin of *about*. Otherwise it
+  holds if the interval extends at most two margins to each side. A wider interval would also confirm numbers that
+  differ clearly, so that the number is only *consistent* with ours. More splits of ours seldom help, since the small
+  number of the paper's splits causes most of the width.
 - If the test part of a ranking data set is fixed, all our splits have the same test queries. The interval then allows
   for other queries by an upper bound, since the records hold no values per query
   (`bench_claims.estimates.with_queries`).
@@ -90,8 +90,8 @@ RULE = """How a claim's verdict is found:
   is on the other, and *cannot be told* otherwise.
 - **A number** that the paper measured on one split, or on as many as the claim says, is compared with the interval in
   which the mean of as many further splits would lie. It is *contradicted* if it lies outside by more than the margin
-  ± of *about*. It *holds* if it lies inside and the interval extends at most two margins to each side; inside a wider
-  interval it is *consistent* with ours, but not confirmed.
+  ± of *about*. Otherwise it *holds* if the interval extends at most two margins to each side; if the interval is wider,
+  it is *consistent* with ours, but not confirmed.
 - ***About*** is a tenth of the number; for a share, a tenth of the smaller of it and its complement. A claim that needs
   another margin says why.
 - **A claim on a number of data sets** *holds* if its relation holds on exactly that number and is contradicted on all

@@ -114,7 +114,7 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
     open_at = [per_cent(step["budget"]) for step in view["dynamic"] if max(step[k] or 0 for k in words) < SURE]
     if open_at:
         than = "" if said else " than the best fixed subset"
-        said.append(f"is not clearly better or worse{than} at {listed(open_at)}")
+        said.append(f"is not clearly better or worse{than} at {listed(open_at)} (no probability of {SURE:.1f})")
     return _finding(
         f"Choosing features row by row {listed(said)}.{_where(view)}",
         min(chances) if chances else None,
@@ -138,7 +138,8 @@ def _where(view: JsonObject) -> str:
     size = f"{100 * group['difference'][0]:+.0f} %"
     return (
         f" Below the full price, it is likeliest to be ahead on data with {group['title']}, at {per_cent(budget)}: "
-        f"{size}, with probability {ahead:.2f}."
+        f"{size}. It is ahead with probability {ahead:.2f}, by more than a point of {view['metric']} with "
+        f"{group['better']:.2f}."
     )
 
 
@@ -166,11 +167,15 @@ def _whole(view: JsonObject) -> dict[str, Any] | None:
     if not recommended or not recommended["equal"]:
         return None
     equal, fastest = recommended["equal"], recommended["fastest"]
-    quick = f", {fastest} is trained the fastest of them" if fastest else ""
+    simplest = recommended["simplest"]
+    if fastest == simplest:
+        which = f"{simplest} is the simplest and the fastest to train"
+    else:
+        which = f"{simplest} is the simplest" + (f" and {fastest} the fastest to train" if fastest else "")
     return _finding(
         f"At {per_cent(step['budget'])} of the price the choice hardly matters: {len(equal)} other "
-        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}"
-        f"{quick}, and {recommended['simplest']} is the simplest.",
+        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}. "
+        f"Of all these, {which}.",
         min(one["probability"] for one in equal),
         "#recommended",
     )
@@ -191,7 +196,8 @@ def unknown(answer: JsonObject) -> list[str]:
             are = "are" if len(recommended["open"]) > 1 else "is"
             said.append(
                 f"At {per_cent(step['budget'])} it is open whether, on average over data sets, "
-                f"{some(recommended['open'], NAMED)} {are} within a point of {recommended['algorithm']} or worse."
+                f"{some(recommended['open'], NAMED)} {are} better than {recommended['algorithm']}, practically equal "
+                "to it, or worse."
             )
     said += deciding(view)
     if view["left_out"]:

@@ -40,7 +40,7 @@ KINDS = (
     Kind("boosting", "trees that are added one by one, each paying for what it newly reads"),
     Kind("forests", "random forests, pruned or grown by price"),
     Kind("early stopping", "an ensemble whose members vote one by one until the answer is clear"),
-    Kind("look-ahead", "estimates for each row what the next feature would bring"),
+    Kind("look-ahead", "estimates for each row, from similar rows, what the next feature or the next few would bring"),
     Kind("neural", "a network that chooses the next feature"),
     Kind(OTHER, "of a kind that the suite does not name"),
     Kind(EVERYTHING, "buys all features or, if they cost too much, none", dynamic=False),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_leaderboard import rendered, text
 
-from bench_comparison.findings import listed, per_cent, some
+from bench_comparison.findings import listed, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.units import HALVINGS
 
@@ -38,6 +38,7 @@ def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
         draws=f"{answer['draws']:,}",
         halvings=HALVINGS,
         simplest=", ".join(SIMPLEST),
+        contents=_contents(answer),
         splits=splits,
         findings=said(answer["findings"]),
         unknown=[text(line) for line in answer["unknown"]],
@@ -75,12 +76,28 @@ def range_of(interval: Sequence[float | None], digits: int = 0) -> str:
     return f"{per_cent(value, digits)} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
 
+def _contents(answer: JsonObject) -> list[list[str]]:
+    """Each kind with what its methods do, and its algorithms with their variants."""
+    rows = []
+    for kind in answer["kinds"]:
+        variants: dict[str, list[str]] = {}
+        for label, method in answer["methods"].items():
+            if method["kind"] == kind["name"]:
+                variants.setdefault(method["algorithm"], []).append(label)
+        cells = [name if labels == [name] else f"{name} ({'; '.join(labels)})" for name, labels in variants.items()]
+        rows.append([text(kind["name"]), text(kind["read"]), text(", ".join(cells))])
+    return rows
+
+
 def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
     budgets = [per_cent(step["budget"]) for step in view["steps"]]
     names = [row["name"] for row in view["datasets"]]
     about = []
     if names:
-        about.append(f"{view['families']} independent data sets, by {text(view['metric'])}: {text(', '.join(names))}.")
+        count = f"{len(names)} data set{'s' if len(names) > 1 else ''}"
+        if view["families"] < len(names):
+            count += f", {view['families']} if near-duplicates count once"
+        about.append(f"{count}, by {text(view['metric'])}: {text(', '.join(names))}.")
     if view["left_out"]:
         left = text(", ".join(one["name"] for one in view["left_out"]))
         about.append(f"Left out, as the reference is not clearly better than the empty policy there: {left}.")
@@ -96,6 +113,7 @@ def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
         "kinds": _rows(view, "kinds", [kind["name"] for kind in answer["kinds"]]),
         "algorithms": [] if view["few"] else _rows(view, "algorithms", _order(view)),
         "duel": _duel(view),
+        "picture": view is main_view(answer),
     }
 
 

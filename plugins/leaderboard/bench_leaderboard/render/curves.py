@@ -59,7 +59,7 @@ def _without_band(panel: Panel) -> str:
 
 
 def _numbers(suite: Suite, panel: Panel) -> str:
-    head = ["Method", "Policies", "From %", "Area", "Lottery", "Full model"]
+    head = ["Method", "Policies", "From %", "Area", "Lottery", "At full price"]
     head += [f"Cost % to reach {100 * level:g} %" for level in LEVELS]
     volumes = any(curve.volume is not None for curve in panel.curves)
     head += ["Hypervolume"] * volumes + ["Seeds"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from bench_analysis import Grid, GridEnd, Optimism, Row
+from bench_analysis import LEAST_SEEDS, Grid, GridEnd, Optimism, Row
 from bench_records import Records
 
 from bench_core import Metric
@@ -89,7 +91,7 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
         columns=columns,
         head=head,
         body=body,
-        single=_single(grid),
+        few=_few(grid),
         over_budget=any(row.over_budget for row in grid.rows),
         inapplicable=", ".join(
             f"{text(row.method)} ({text(reasons[row.method])})" for row in grid.rows if row.method in reasons
@@ -98,10 +100,12 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
     )
 
 
-def _single(grid: Grid) -> int:
-    """The number of splits that the suite asks for, if no method has done more than one; else 0."""
-    asked = max(row.expected for row in grid.rows)
-    return asked if asked > 1 and max(row.done for row in grid.rows) == 1 else 0
+def _few(grid: Grid) -> str:
+    """``One of 5 splits has been run``, if no method has done more, or two; else nothing."""
+    done, asked = max(row.done for row in grid.rows), max(row.expected for row in grid.rows)
+    if not 0 < done < min(LEAST_SEEDS, asked):
+        return ""
+    return f"One of {asked} splits has been run" if done == 1 else f"Two of {asked} splits have been run"
 
 
 def _info(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
@@ -130,7 +134,10 @@ def _cells(
     cells = []
     for name in columns:
         metric = suite.metrics[name]
-        cell = number(row.means[name], metric.percent) if name in row.means else "–"
+        mean = row.means.get(name)
+        if mean is not None and row.done < min(LEAST_SEEDS, row.expected):
+            mean = replace(mean, margin=math.nan)
+        cell = "–" if mean is None else number(mean, metric.percent)
         cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
         cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"

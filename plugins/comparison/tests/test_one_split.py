@@ -99,6 +99,20 @@ def test_every_page_says_how_many_splits_there_are_and_shows_no_nan() -> None:
     assert "±" not in next(line for line in page.splitlines() if line.startswith("| quick"))
 
 
+def test_two_of_five_splits_give_means_without_intervals() -> None:
+    page = render_page(Analysed(suite(), first_splits(seeds=2, spread=0.08)))
+    assert page.count("Two of 5 splits have been run: no interval can be given.") == len(SETS)
+    rows = [line for line in page.splitlines() if line.startswith("| slow") and "2 of 5" in line]
+    assert rows
+    assert not [row for row in rows if "±" in row or "[" in row]
+
+
+def test_three_of_five_splits_give_intervals() -> None:
+    page = render_page(Analysed(suite(), first_splits(seeds=3, spread=0.08)))
+    assert "no interval can be given" not in page
+    assert "±" in next(line for line in page.splitlines() if line.startswith("| slow") and "3 of 5" in line)
+
+
 def test_means_and_ranks_over_data_sets_are_of_the_splits_that_have_been_run() -> None:
     records = first_splits()
     kept = ~records.policies["dataset"].isin(["D6", "D7"])  # on these two, a method has no result

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from bench_analysis import FEW_SEEDS, LEVELS, REFERENCE_POINT, Curve, Panel, has_band
 
 from bench_core.suites import Suite
 from bench_leaderboard.render.figure import Figure
-from bench_leaderboard.render.markdown import number, plain_number, table, text
+from bench_leaderboard.render.markdown import number_so_far, plain_number, table, text
 from bench_leaderboard.render.templates import rendered
 
 __all__ = ["curve_section", "figure_section"]
@@ -66,13 +67,14 @@ def _numbers(suite: Suite, panel: Panel) -> str:
     expected = suite.seed_count(panel.dataset)
     body = []
     for curve in panel.curves:
-        row = [text(curve.method), plain_number(curve.policies, 3), number(curve.start, percent=True)]
-        row += [number(mean, panel.quality.percent) for mean in (curve.area, curve.lottery)]
+        done = len(curve.seeds)
+        shown = partial(number_so_far, done=done, expected=expected)
+        row = [text(curve.method), plain_number(curve.policies, 3), shown(curve.start, percent=True)]
+        row += [shown(mean, percent=panel.quality.percent) for mean in (curve.area, curve.lottery)]
         row += [_plain(curve.full, panel.quality.percent)]
         row += [_reach(curve, level) for level in LEVELS]
         if volumes:
-            row.append("–" if curve.volume is None else number(curve.volume))
-        done = len(curve.seeds)
+            row.append("–" if curve.volume is None else shown(curve.volume))
         body.append([*row, f"{done}" if done == expected else f"{done} of {expected}"])
     return table(head, body)
 

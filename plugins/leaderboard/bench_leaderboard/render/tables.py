@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from bench_analysis import LEAST_SEEDS, Grid, GridEnd, Optimism, Row
@@ -13,7 +11,7 @@ from bench_records import Records
 
 from bench_core import Metric
 from bench_core.suites import Suite
-from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
+from bench_leaderboard.render.markdown import number_so_far, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 from bench_leaderboard.tables_schema import GridEndEntry
 
@@ -134,10 +132,9 @@ def _cells(
     cells = []
     for name in columns:
         metric = suite.metrics[name]
-        mean = row.means.get(name)
-        if mean is not None and row.done < min(LEAST_SEEDS, row.expected):
-            mean = replace(mean, margin=math.nan)
-        cell = "–" if mean is None else number(mean, metric.percent)
+        cell = "–"
+        if name in row.means:
+            cell = number_so_far(row.means[name], row.done, row.expected, metric.percent)
         cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
         cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"

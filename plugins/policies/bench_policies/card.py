@@ -80,7 +80,7 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
         lines.append(
             f"- right among the answered: {with_half(measured, 'accuracy', 100, ' %') or 'no row is answered'}"
         )
-    lines.append(f"- mean cost of an answer: {with_half(measured, 'cost', 1)}")
+    lines.append(f"- mean cost of an answer: {with_half(measured, 'cost', 1, most=fitted.about['full_cost'])}")
     goal = fitted.about["goal"]
     if "cap" in goal:
         lines.append(f"- the most expensive row costs {measured['most']:.4g}; the cap is {goal['cap']:g}")
@@ -177,7 +177,8 @@ def _feature(fitted: FittedPolicy, f: int) -> list[str]:
         texts = fitted.categories[f]
         kind = "category: " + ", ".join(map(one_line, texts[:8])) + (" …" if len(texts) > 8 else "")
     elif f in fitted.numeric_categories:
-        kind = "category (numbers)"
+        texts = tuple(fitted.shown_categories(f))
+        kind = "category (numbers): " + ", ".join(texts[:8]) + (" …" if len(texts) > 8 else "")
     groups = fitted.costs.groups
     group = "" if groups is None or groups[f] < 0 else fitted.group_name(int(groups[f]))
     share = fitted.about["usage"]["bought"][f]

@@ -1,4 +1,4 @@
-"""The commands ``bench fit`` and ``bench explain``, which import heavy modules when they run."""
+"""The commands ``bench fit``, ``bench answer`` and ``bench explain``, which import heavy modules when they run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BENCH_CONTRACT_VERSION = 1
 @hookimpl
 def bench_register_commands(group: click.Group) -> None:
     """Add the commands."""
-    for command in (fit, explain):
+    for command in (fit, answer, explain):
         group.add_command(command)
 
 
@@ -40,6 +40,8 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
     check_place(out)  # before anything is fitted
     if export is not None:
         check_file(export)
+        if not export.absolute().parent.is_dir():
+            raise RequestError(f"--export {export}: there is no folder {export.parent}")
     registry, dataset, goal = checked(given)
     registry.method(method)
     policy_types(registry, registry.plugin_of("methods", method).name)  # fail early if it cannot be saved
@@ -53,13 +55,39 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
         goal=goal,
         setup=Setup(given["encode"], given["threshold"]),
         splits=splits,
+        exportable=export is not None,
     )
-    document = None if export is None else exported(fitted)
     folder = save_policy(fitted, out)
-    if export is not None and document is not None:
-        write_export(document, export)
+    if export is not None:
+        write_export(exported(fitted), export)
     click.echo(for_terminal((folder / "card.md").read_text(encoding="utf-8")))
     click.echo(for_terminal(str(folder)))
+    return 0
+
+
+@click.command()
+@click.argument("policy", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("data", type=FILE)
+@click.option("--out", required=True, type=FILE, help="The CSV file of answers; an existing one is replaced.")
+@escaped_errors
+def answer(policy: Path, data: Path, out: Path) -> int:
+    """Answer every row of a CSV or Parquet file that holds all features, read like the table of the fit."""
+    import warnings
+
+    from bench_policies.folder import load_policy
+    from bench_policies.wording import one_line
+
+    if not out.absolute().parent.is_dir():
+        raise RequestError(f"--out {out}: there is no folder {out.parent}")
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        answers = load_policy(policy).decide(data)
+    for note in noted:
+        click.echo(f"bench: {one_line(note.message)}", err=True)
+    answers["acquired"] = ["; ".join(names) for names in answers["acquired"]]
+    answers.to_csv(out, index=False, lineterminator="\n")
+    cost = answers["cost"].mean()
+    click.echo(f"{len(answers)} answers at a mean cost of {cost:.4g}, in {one_line(out)}")
     return 0
 
 

@@ -38,6 +38,15 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--categorical", multiple=True, metavar="COLUMN", help="A numeric column of categories; repeatable."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="A column to leave out; repeatable."),
     click.option("--size", metavar="COLUMN", help="The column with item sizes, for prices that grow with them."),
+    click.option(
+        "--missing", multiple=True, metavar="TEXT",
+        help="A text that marks a missing value, besides an empty cell, NA, NaN, nan and ?; repeatable.",
+    ),
+    click.option("--separator", default=",", show_default=True, help="Between two values of a CSV file; or tab."),
+    click.option(
+        "--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
+        help="The decimal point of a CSV file."
+    ),
     click.option("--task", type=click.Choice(["binary", "multiclass", "regression"]), help="Default: guessed."),
     click.option(
         "--encode", type=click.Choice(["onehot", "ordinal", "impute", "raw"]), default="onehot", show_default=True,
@@ -55,20 +64,21 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     """Read and check the table, prices and goal before anything runs."""
-    from bench_policies.columns import column_notes
+    from bench_policies.columns import column_notes, target_notes
     from bench_policies.goals import Goal, read_error_costs
     from bench_policies.prices import read_prices
-    from bench_policies.tables import check_rows, read_table
+    from bench_policies.tables import apart_from_features, check_rows, read_table
 
     registry = installed_plugins()
     threshold = given["threshold"]
     if threshold is not None and not 0 < threshold <= 1:
         raise RequestError(f"--threshold must be a probability above 0 and at most 1, not {threshold}")
     dataset = read_table(given["data"], given["target"], registry, columns_of(given))
-    for note in column_notes(dataset):
+    for note in (*column_notes(dataset), *target_notes(dataset, given["target"], given["task"])):
         click.echo(f"bench: {note}", err=True)
     check_rows(dataset)
-    read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None)
+    apart = apart_from_features(given["target"], columns_of(given))
+    read_prices(given["prices"], dataset.feature_names, registry, dataset.sizes is not None, apart)
     if given["error_costs"] is not None:
         if given["budget"] is not None or given["accuracy"] is not None:
             raise RequestError("give one of --budget, --accuracy and --error-costs, not several")
@@ -84,7 +94,12 @@ def columns_of(given: dict[str, Any]) -> Columns:
     """Return how the columns are read, according to the options."""
     from bench_policies.tables import Columns
 
-    return Columns(given["categorical"], given["drop"], given["size"], given["task"])
+    separator = "\t" if given["separator"] in ("tab", "\\t") else given["separator"]
+    if len(separator) != 1:
+        raise RequestError(f"--separator is one character, or tab; not {separator!r}")
+    return Columns(
+        given["categorical"], given["drop"], given["size"], given["task"], separator, given["decimal"], given["missing"]
+    )
 
 
 def escaped_errors(verb: Callable[..., int]) -> Callable[..., None]:

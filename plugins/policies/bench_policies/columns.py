@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Dataset
+from bench_policies.tables import LEAST_IN_CATEGORY
 from bench_policies.wording import one_line
 
-__all__ = ["column_notes"]
+__all__ = ["column_notes", "target_notes"]
 
 _COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?\s*")
 _MOST, _LEAST_ROWS = 0.9, 20
 """Least share of matching values for a column to count as one of these kinds, and least number of values to check."""
+_MOSTLY, _MOST_PLAIN_CLASSES = 0.5, 5
+"""Least share of rows in rare categories that is reported; most classes named by whole numbers without a note."""
 
 
 def column_notes(dataset: Dataset) -> list[str]:
@@ -25,6 +28,9 @@ def column_notes(dataset: Dataset) -> list[str]:
     for feature, name in enumerate(dataset.feature_names):
         column = dataset.values[:, feature]
         held = column[~np.isnan(column)]
+        if dataset.n_rows >= _LEAST_ROWS and len(np.unique(held)) < 2:
+            notes.append(f"column {one_line(name)!r} {_one_value(dataset, feature, held)}; leave it out (--drop)")
+            continue
         if len(held) < _LEAST_ROWS:
             continue
         texts = dataset.categories.get(feature)
@@ -44,7 +50,32 @@ def _texts(texts: Sequence[str], held: NDArray[np.float64]) -> str:
         return "holds dates, read as categories; turn them into numbers (days since a date), or leave it out (--drop)"
     if len(np.unique(held)) >= _MOST * len(held):
         return "has another text in nearly every row, as an identifier has; leave it out (--drop)"
+    rare = np.bincount(held.astype(np.int64)) < LEAST_IN_CATEGORY
+    if rare[held.astype(np.int64)].mean() >= _MOSTLY:
+        return (
+            f"has mostly categories with fewer than {LEAST_IN_CATEGORY} rows, which become one category; "
+            "if it holds numbers, see --missing and --decimal"
+        )
     return ""
+
+
+def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str:
+    if not len(held):
+        return "holds no value"
+    texts = dataset.categories.get(feature)
+    return f"holds one value only, {held[0]:.15g}" if texts is None else f"holds one value only, {one_line(texts[0])!r}"
+
+
+def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
+    """Return a sentence if the target was taken for classes, but may be a quantity: whole numbers, more than five."""
+    numbers = all(re.fullmatch(r"-?\d+", name) for name in dataset.classes)
+    if task is not None or len(dataset.classes) <= _MOST_PLAIN_CLASSES or not numbers:
+        return []
+    first, last = dataset.classes[0], dataset.classes[-1]
+    return [
+        f"target {one_line(target)!r} is read as {len(dataset.classes)} classes, {first} to {last}; "
+        "if it is a quantity, give --task regression"
+    ]
 
 
 def _numbers(held: NDArray[np.float64]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench_core import Method, RequestError, build, plain
 from bench_core.suites import load_registry
 from bench_policies.prices import Prices, read_prices
-from bench_policies.tables import Columns, Data, facts_after_encoding, merge_rare, read_table
+from bench_policies.tables import Columns, Data, apart_from_features, facts_after_encoding, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def evaluate(
 
     registry, setup = load_registry(), setup or Setup()
     dataset = merge_rare(read_table(data, target, registry, columns))
-    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
+    apart = apart_from_features(target, columns or Columns())
+    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None, apart)
     name, estimator = method_of(method, parameters, registry)
     bench = Bench(dataset, scheme, setup)
     costs = bench.prepared(0).problem.costs

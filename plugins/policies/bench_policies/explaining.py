@@ -36,7 +36,7 @@ class Explanation:
         parts = [
             ("What is bought", self.usage),
             ("Where rows leave", self.stages),
-            ("What is asked for and answered", self.drawing),
+            ("What is asked for and answered (shares of sampled rows, not of the data)", self.drawing),
             ("One row", self.trace),
         ]
         return "\n\n".join(f"{title}\n{'-' * len(title)}\n{text}" for title, text in parts if text)
@@ -127,14 +127,16 @@ def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
     if fitted.costs.depends_on_size:
         if fitted.size_column not in row:
             raise RequestError(f"the row has no {fitted.size_column!r}: prices depend on the item's size")
-        size = float(row[str(fitted.size_column)])
+        size = row[str(fitted.size_column)]
     session, lines, step = fitted.start(size), [], 0
     while session.answer is None:
         step += 1
         wanted = session.wanted
         for name in wanted:
             if name not in row:
-                raise RequestError(f"the row has no {name!r}, which the policy asks for")
+                unknown = [given for given in row if given not in (*fitted.feature_names, fitted.size_column)]
+                hint = f"; the policy does not know {', '.join(map(repr, unknown[:5]))}" if unknown else ""
+                raise RequestError(f"the row has no {name!r}, which the policy asks for{hint}")
         session.give({name: row[name] for name in wanted})
         asked = ", ".join(
             f"{one_line(name)} = {one_line(row[name])} (price {price:.4g})" for name, price in wanted.items()

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from bench_core import RequestError
+from bench_core import Costs, Policy, RequestError
+from bench_core.execution import Capped
 from bench_policies.fitted import FittedPolicy
 from bench_policies.portable import FORMAT
 
@@ -32,11 +33,8 @@ def exported(fitted: FittedPolicy) -> dict[str, Any]:
     Raises:
         RequestError: policies of this method cannot be exported.
     """
-    if not hasattr(fitted.policy, "exported"):
-        raise RequestError(
-            f"a policy of {fitted.about.get('method', type(fitted.policy).__name__)} cannot be exported: only decision "
-            "trees, and fixed sets of features with linear models or trees, can"
-        )
+    name = str(fitted.about.get("method", type(fitted.policy).__name__))
+    policy = to_export(fitted.policy, fitted.costs, len(fitted.feature_names), name)
     encoder, answering = fitted.encoder, fitted.answering
     features = [
         {
@@ -57,7 +55,7 @@ def exported(fitted: FittedPolicy) -> dict[str, Any]:
         "classes": list(fitted.classes),
         "features": features,
         "takes_missing": fitted.takes_missing,
-        "policy": fitted.policy.exported(),
+        "policy": policy.exported(),
         "answering": {
             "threshold": answering.threshold,
             "error_costs": None if answering.error_costs is None else np.asarray(answering.error_costs).tolist(),
@@ -65,6 +63,30 @@ def exported(fitted: FittedPolicy) -> dict[str, Any]:
         },
         "costs": {key: value for key, value in fitted.costs.as_plain().items() if key not in ("classes", "evaluation")},
     }
+
+
+def to_export(policy: Policy, costs: Costs, n_features: int, method: str) -> Any:
+    """Return the policy that an export describes: the policy itself, or that below a cap which no row can exceed.
+
+    Raises:
+        RequestError: policies of this method cannot be exported, or the cap may cut rows.
+    """
+    inner: Any = policy.policy if isinstance(policy, Capped) else policy
+    if not hasattr(inner, "exported"):
+        raise RequestError(
+            f"a policy of {method} cannot be exported: only decision trees, and fixed sets of features with linear "
+            "models or trees, can"
+        )
+    if isinstance(policy, Capped):
+        features = inner.exported()["features"]
+        bought = np.zeros((1, n_features), dtype=bool)
+        bought[0, slice(None) if features is None else list(features)] = True
+        if costs.depends_on_size or costs.bill(bought, None)[0] > policy.cap:
+            raise RequestError(
+                f"a policy with a cap of {policy.cap:g} cannot be exported, because a row may cost more and be cut; "
+                "fit it with --budget instead"
+            )
+    return inner
 
 
 def write_export(document: dict[str, Any], file: Path) -> None:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mean
 from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
+from bench_policies.given import category_of, is_missing, number_of
 from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.portable import OTHER
+from bench_policies.short import as_html, in_short
 from bench_policies.substitution import AskedBySubstitution
-from bench_policies.wording import one_line, with_half
+from bench_policies.tables import MISSING, read_rows
+from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,27 +68,11 @@ class FittedPolicy:
         if not can_be_asked(self.policy):
             raise RequestError(f"a {type(self.policy).__name__} cannot be asked: wrap it in AskedBySubstitution")
 
-    def _in_short(self) -> dict[str, str]:
-        """Return a summary: name of a line → its text. Lines without text are left out."""
-        about, measured = self.about, self.about.get("measured", {})
-        quality = ("Right answers", 100.0, " %") if self.classes else ("Mean squared error", -1.0, "")
-        short = {
-            "Method": str(about.get("method", type(self.policy).__name__)),
-            "Target": one_line(str(about.get("target") or about.get("data", {}).get("name", ""))),
-            "Classes": one_line(", ".join(self.classes)),
-            "Features": str(len(self.feature_names)),
-            "Goal": str(about.get("goal_in_words", "")),
-            quality[0]: with_half(measured, "quality", *quality[1:]),
-            "Mean cost": with_half(measured, "cost", 1.0),
-        }
-        return {name: text for name, text in short.items() if text}
-
     def __repr__(self) -> str:
-        return f"FittedPolicy({'; '.join(f'{name}: {text}' for name, text in self._in_short().items())})"
+        return f"FittedPolicy({'; '.join(f'{name}: {text}' for name, text in in_short(self).items())})"
 
     def _repr_html_(self) -> str:
-        rows = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._in_short().items())
-        return f"<table>{''.join(rows)}</table>"
+        return as_html(self)
 
     @property
     def threshold(self) -> float | None:
@@ -128,30 +115,39 @@ class FittedPolicy:
                 where the encoder has no replacement for it.
         """
         name = one_line(self.feature_names[feature])
-        if given is None or (isinstance(given, float | np.floating) and math.isnan(given)) or _is_na(given):
+        if is_missing(given):
             if math.isnan(float(self.encoder.fill[feature])) and not self.takes_missing:
                 raise RequestError(f"{name} is missing, and this policy takes no missing values")
             return math.nan
         if feature in self.categories:
             texts = self.categories[feature]
-            text = str(given) if str(given) in texts else OTHER
+            text = category_of(given, texts) or OTHER
             if text not in texts:
                 hint = one_line(did_you_mean(str(given), texts))
                 raise RequestError(f"{name} has no category {given!r}; {hint}")
             return float(texts.index(text))
+        if feature in self.numeric_categories:
+            given = number_of(given, ())
         if not isinstance(given, int | float | np.integer | np.floating | np.bool_):
             raise RequestError(f"{name} must be a number, not {given!r}")
         number = float(given)
         if not math.isfinite(number):
             raise RequestError(f"{name} must be a finite number, not {number}")
         if feature in self.numeric_categories and number not in self.numeric_categories[feature]:
-            shown = ", ".join(f"{category:g}" for category in self.numeric_categories[feature][:20])
-            raise RequestError(f"{name} has no category {number:g}; known: {shown}")
+            shown = ", ".join(self.shown_categories(feature)[:20])
+            raise RequestError(f"{name} has no category {number:.15g}; known: {shown}")
         return number
+
+    def shown_categories(self, feature: int) -> list[str]:
+        """Return the names of a feature's categories, in the order of their codes; empty for a number."""
+        if feature in self.categories:
+            return list(self.categories[feature])
+        return [f"{category:.15g}" for category in self.numeric_categories.get(feature, ())]
 
     def values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         """Return a table's features as the encoder's input, float64 (rows, features); other columns are ignored.
 
+        A text in a column of numbers is read as a number, or as missing if the fit's table marks missing values so.
         A category that was not in the data becomes the category `OTHER`, which stands for rare ones. If the column has
         no rare ones, it becomes a missing value; `unseen` counts these.
 
@@ -170,7 +166,10 @@ class FittedPolicy:
             if feature in self.categories:
                 codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
                 new = codes.get(OTHER, np.nan)
-                known = column.map(lambda given, codes=codes, new=new: codes.get(str(given), new), na_action="ignore")
+                known = column.map(
+                    lambda given, codes=codes, new=new: codes.get(category_of(given, codes) or "", new),
+                    na_action="ignore",
+                )
                 table[:, feature] = known.to_numpy(dtype=np.float64, na_value=np.nan)
                 invalid = np.zeros(len(frame), dtype=bool)
             elif pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
@@ -195,7 +194,8 @@ class FittedPolicy:
             if OTHER in self.categories.get(feature, ()):
                 continue
             if feature in self.categories:
-                known = column.astype(str).isin(self.categories[feature])
+                texts = self.categories[feature]
+                known = column.map(lambda given, texts=texts: category_of(given, texts) is not None).astype(bool)
             else:
                 known = column.isin(self.numeric_categories[feature])
             if not known.all():
@@ -209,7 +209,7 @@ class FittedPolicy:
 
     def _in_row(self, feature: int, given: Any, row: int) -> float:
         try:
-            return self.value(feature, given)
+            return self.value(feature, number_of(given, self.about.get("table", {}).get("missing", MISSING)))
         except RequestError as error:
             raise RequestError(f"row {row} (from 0): {error}") from None
 
@@ -219,11 +219,13 @@ class FittedPolicy:
         Raises:
             RequestError: a column is missing, or a value or an item size is invalid.
         """
+        import pandas as pd
+
         sizes = None
         if self.costs.depends_on_size:
             if self.size_column not in frame.columns:
                 raise RequestError(f"the table has no column {self.size_column!r} of item sizes: prices depend on it")
-            sizes = frame[self.size_column].to_numpy(dtype=np.float64)
+            sizes = pd.to_numeric(frame[self.size_column], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
             if not (np.isfinite(sizes) & (sizes >= 0)).all():
                 raise RequestError(f"column {self.size_column!r}: item sizes must be finite and not negative")
         rows = Rows(self.encoder.transform(self.values(frame)), sizes)
@@ -237,8 +239,12 @@ class FittedPolicy:
         rows = self.rows(frame)
         return self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
 
-    def decide(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def decide(self, table: pd.DataFrame | str | Path) -> pd.DataFrame:
         """Answer every row of a table that holds every feature.
+
+        Args:
+            table: the rows, or the path of a CSV or Parquet file, which is read like the table of the fit. (pandas
+                reads some texts, such as ``N/A`` and ``true``, in its own way.)
 
         Returns:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
@@ -248,10 +254,11 @@ class FittedPolicy:
             holds the number of the latter by column, and a warning names the columns.
 
         Raises:
-            RequestError: a column is missing, or a value or an item size is invalid.
+            RequestError: the table cannot be read, a column is missing, or a value or an item size is invalid.
         """
         import pandas as pd
 
+        frame = read_rows(table, self.about.get("table", {}))
         rows = self.rows(frame)
         unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
@@ -288,9 +295,3 @@ class FittedPolicy:
         from bench_policies.sessions import Session
 
         return Session(self, size)
-
-
-def _is_na(value: Any) -> bool:
-    import pandas as pd
-
-    return value is pd.NA or value is pd.NaT

@@ -31,13 +31,22 @@ from bench_core.suites import Registry, load_registry
 from bench_policies.budgets import within_budget
 from bench_policies.capping import CappedMethod
 from bench_policies.evaluating import method_of
+from bench_policies.exporting import to_export
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal, Judged
 from bench_policies.judging import judge
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
-from bench_policies.tables import Columns, Data, check_rows, facts_after_encoding, merge_rare, read_table
+from bench_policies.tables import (
+    Columns,
+    Data,
+    apart_from_features,
+    check_rows,
+    facts_after_encoding,
+    merge_rare,
+    read_table,
+)
 from bench_policies.trials import Bench, Setup
 
 
@@ -53,6 +62,7 @@ def fit_policy(
     setup: Setup | None = None,
     splits: int = 5,
     seed: int = 0,
+    exportable: bool = False,
 ) -> FittedPolicy:
     """Fit a method on all rows and choose the policy of its family that serves a goal best.
 
@@ -72,6 +82,7 @@ def fit_policy(
         setup: encoding, threshold and threads; see `Setup`.
         splits: number of random splits to measure on; 0 measures nothing.
         seed: seed of the split into training and validation rows, and of the method.
+        exportable: whether to refuse a policy that cannot be exported, before it is measured.
 
     Raises:
         RequestError: a name, a price or the table is invalid, the method does not apply to the data, or none of its
@@ -85,7 +96,8 @@ def fit_policy(
     goal = goal.on(dataset.target, dataset.classes)
     if splits:
         check_rows(dataset)
-    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
+    apart = apart_from_features(target, columns)
+    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None, apart)
     bench = Bench(dataset, scheme, setup, cap=goal.cap)
     problem, encoder = _problem(bench, seed)
     if isinstance(method, str):
@@ -108,6 +120,8 @@ def fit_policy(
         policy = _refitted(estimator, policy, problem)
     elif isinstance(policy, Capped):
         policy = replace(policy, policy=_refitted(estimator, policy.policy, problem))
+    if exportable:
+        to_export(policy, problem.costs, problem.n_features, name)
     measured, trivial = measure(bench, name, estimator, goal, splits)
     askable: Policy = policy
     if not can_be_asked(policy):
@@ -125,6 +139,7 @@ def fit_policy(
         "seed": seed,
         "data": {"name": dataset.name, "rows": dataset.n_rows, "content": dataset.content},
         "target": target or "",
+        "table": columns.of_file(),
         "measured": measured,
         "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),

@@ -207,7 +207,9 @@ class Goal:
         best = _BEST[self.measure] if classes else "the least mean squared error"
         cap = "" if self.cap is None else f", and no row may cost more than {self.cap:g}"
         if self.budget is not None:
-            return f"{best} at a mean cost of at most {self.budget:g} a row" + (cap or ", single rows may cost more")
+            return f"{best} at a mean cost of at most {self.budget:g} a row" + (
+                cap or ", single rows may cost more" * (self.budget > 0)
+            )
         if self.quality is not None:
             return f"at least {100 * self.quality:.4g} % right answers at the least cost{cap}"
         if self.error_costs is not None:

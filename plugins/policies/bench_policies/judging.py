@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,21 +89,24 @@ def judge_answers(
 
 
 def trivial_answers(
-    train: NDArray[np.int64], y: NDArray[np.int64], classes: Sequence[str], goal: Goal, threshold: float | None = None
+    train: NDArray[Any], y: NDArray[Any], classes: Sequence[str], goal: Goal, threshold: float | None = None
 ) -> dict[str, Judged]:
     """Return the quality and cost of answers that need no feature, by their description.
 
     Args:
-        train: int64 (rows,), true codes of the training rows, for the class frequencies.
-        y: int64 (rows,), true codes of the rows that are answered.
+        train: true codes (int64), or values, of the training rows.
+        y: likewise of the rows that are answered.
         classes, goal: as for `judge`.
         threshold: confidence threshold.
 
     Returns:
         An entry for each class, given as the answer to every row, if the measure is an accuracy; one for refusing every
-        row, if refusals have a cost; and one for the answer that follows from the class frequencies.
+        row, if refusals have a cost; and one for the answer that follows from the class frequencies. For regression, an
+        entry for the mean of the training rows.
     """
-
+    if not classes:
+        error = float(np.mean(np.square(y - np.mean(train)))) if len(y) else math.nan
+        return {"the mean of the target": Judged(-error, 0.0, 1.0, math.nan, 0.0)}
     frequencies = np.bincount(train, minlength=len(classes)) / len(train)
 
     def same(label: int, refused: bool = False) -> Judged:

@@ -88,7 +88,10 @@ class Portable:
     def _number(self, row: Mapping[str, Any], number: int) -> float:
         """Return a value as a number: a category as its position, a missing value as its replacement or NaN."""
         feature = self.features[number]
-        name, given = feature["name"], row[feature["name"]]
+        name = feature["name"]
+        if name not in row:
+            raise KeyError(f"the row has no value for {name}")
+        given = row[name]
         if given is None or (isinstance(given, float) and math.isnan(given)):
             if feature["fill"] is None and not self.document["takes_missing"]:
                 raise ValueError(f"{name} is missing, and this policy takes no missing values")

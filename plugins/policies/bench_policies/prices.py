@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 
 from bench_core import BenchError, CostScheme, RequestError, build, did_you_mean
 from bench_core.suites import Registry
+from bench_policies.tables import LEFT_OUT
 from bench_policies.toml_file import TomlFile
 
 Prices = str | Path | Mapping[str, Any] | Sequence[float] | CostScheme
@@ -36,7 +37,13 @@ MOST = 1e100
 _KEYS = ("prices", "groups", "group_prices", "evaluation")
 
 
-def read_prices(prices: Prices, features: Sequence[str], registry: Registry, sizes: bool = False) -> CostScheme:
+def read_prices(
+    prices: Prices,
+    features: Sequence[str],
+    registry: Registry,
+    sizes: bool = False,
+    apart: Mapping[str, str] | None = None,
+) -> CostScheme:
     """Return a cost scheme with these prices, checked against the features.
 
     Args:
@@ -44,6 +51,8 @@ def read_prices(prices: Prices, features: Sequence[str], registry: Registry, siz
         features: names, in the columns' order.
         registry: the registry that holds the cost scheme ``table``.
         sizes: whether the rows have item sizes.
+        apart: columns that are no features, with what they are, from `bench_policies.tables.apart_from_features`. The
+            prices of columns that are left out are ignored.
 
     Raises:
         RequestError: a name is not a feature, a feature has no price, or a price is not a finite number from 0; the
@@ -63,8 +72,24 @@ def read_prices(prices: Prices, features: Sequence[str], registry: Registry, siz
         )
     else:
         given = {"prices": [_number(price) for price in prices]}
-    _Check(file, tuple(features), sizes).all(given)
+    given = _without(given, {name for name, what in (apart or {}).items() if what == LEFT_OUT} - set(features))
+    _Check(file, tuple(features), sizes, apart or {}).all(given)
     return scheme_of(registry, given, file.where if file else "prices")
+
+
+def _without(given: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    """Return a price list without some columns: their prices, their places in groups, and groups of them alone."""
+    out = dict(given)
+    if names and isinstance(prices := given.get("prices"), Mapping):
+        out["prices"] = {name: price for name, price in prices.items() if name not in names}
+    groups, group_prices = given.get("groups"), given.get("group_prices")
+    if names and isinstance(groups, Mapping) and all(isinstance(members, list) for members in groups.values()):
+        gone = {group for group, members in groups.items() if members and all(name in names for name in members)}
+        kept = {group: members for group, members in groups.items() if group not in gone}
+        out["groups"] = {group: [name for name in members if name not in names] for group, members in kept.items()}
+        if isinstance(group_prices, Mapping):
+            out["group_prices"] = {group: price for group, price in group_prices.items() if group not in gone}
+    return out
 
 
 def scheme_of(registry: Registry, given: Mapping[str, Any], where: str) -> CostScheme:
@@ -83,8 +108,8 @@ def _number(value: Any) -> Any:
 class _Check:
     """Checks of a price list, whose messages begin with the file and the line."""
 
-    def __init__(self, file: TomlFile | None, features: tuple[str, ...], sizes: bool) -> None:
-        self.file, self.features, self.sizes = file, features, sizes
+    def __init__(self, file: TomlFile | None, features: tuple[str, ...], sizes: bool, apart: Mapping[str, str]) -> None:
+        self.file, self.features, self.sizes, self.apart = file, features, sizes, apart
 
     def all(self, given: Mapping[str, Any]) -> None:
         for key in given:
@@ -140,6 +165,10 @@ class _Check:
                 self.refuse(message, "groups", group)
 
     def known(self, name: Any, section: str, key: str, value: str | None = None) -> None:
+        if name in self.apart and name not in self.features:
+            self.refuse(f"[{section}] names {name!r}, which is {self.apart[name]}", section, key, value)
+        if name in ("evaluation", "groups", "group_prices") and name not in self.features and section == "prices":
+            self.refuse(f"{name!r} belongs above the line [prices], or in a table of its own", section, key, value)
         if name not in self.features:
             hint = did_you_mean(str(name), self.features)
             self.refuse(f"[{section}] names {name!r}, which is not a feature of the table; {hint}", section, key, value)

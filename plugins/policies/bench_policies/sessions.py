@@ -70,9 +70,10 @@ class Session:
     """
 
     def __init__(self, fitted: Asked, size: float | None = None) -> None:
-        if fitted.costs.depends_on_size and (size is None or not 0 <= size < np.inf):
+        number = isinstance(size, int | float | np.integer | np.floating)
+        if fitted.costs.depends_on_size and (size is None or not number or not 0 <= size < np.inf):
             raise RequestError(
-                f"prices depend on the item's size: start(size=…) needs a finite number from 0, not {size}"
+                f"prices depend on the item's size: start(size=…) needs a finite number from 0, not {size!r}"
             )
         self._fitted = fitted
         self._sizes = np.array([float(size)]) if size is not None and fitted.costs.depends_on_size else None

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bench_core import BenchError, DataContext, DataFacts, Dataset, RequestError, build
-from bench_core.suites import Registry
+from bench_core import BenchError, DataContext, DataFacts, Dataset, RequestError, build, did_you_mean
+from bench_core.suites import Registry, load_registry
 from bench_policies.portable import OTHER
 
 if TYPE_CHECKING:
@@ -31,12 +31,26 @@ class Columns:
         drop: names of columns to leave out.
         size: name of the column with item sizes.
         task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
+        separator: of a CSV file: the character between two values.
+        decimal: of a CSV file: the decimal point, ``.`` or ``,``.
+        missing: of a CSV file: texts that mark a missing value, besides those of `MISSING`.
     """
 
     categorical: Sequence[str] = ()
     drop: Sequence[str] = ()
     size: str | None = None
     task: str | None = None
+    separator: str = ","
+    decimal: str = "."
+    missing: Sequence[str] = ()
+
+    def of_file(self) -> dict[str, Any]:
+        """How a CSV file is written, as the parameters of its reader."""
+        return {"separator": self.separator, "decimal": self.decimal, "missing": [*MISSING, *self.missing]}
+
+
+MISSING = ("", "NA", "NaN", "nan", "?")
+"""Texts that always mark a missing value in a CSV file."""
 
 
 def read_table(
@@ -60,13 +74,19 @@ def read_table(
     columns = columns or Columns()
     try:
         if isinstance(data, str | Path):
-            kind = "parquet" if Path(data).suffix.lower() in (".parquet", ".pq") else "csv"
+            kind = _kind(data)
             options: dict[str, Any] = {"path": str(data), "target": target, "drop": list(columns.drop)}
             options |= {"categorical": list(columns.categorical), "size": columns.size, "task": columns.task}
-            if kind not in registry.datasets:
-                raise RequestError(f"{data}: reading files needs a plugin: pip install budgetbench-public-data")
+            if kind == "csv":
+                options |= columns.of_file()
             given = {name: value for name, value in options.items() if value not in (None, [])}
-            return build(registry.dataset(kind), given, str(data)).load(DataContext.from_environment())
+            read: Dataset = _source(data, kind, given, registry).load(DataContext.from_environment())
+            return read
+        unknown = next((name for name in columns.drop if name not in data.columns), None)
+        if unknown is not None:
+            raise RequestError(
+                f"there is no column {unknown!r} (drop); {did_you_mean(unknown, map(str, data.columns))}"
+            )
         return Dataset.from_frame(
             "table",
             data.drop(columns=list(columns.drop)),
@@ -77,6 +97,51 @@ def read_table(
         )
     except BenchError as error:
         raise RequestError(str(error)) from None
+
+
+def apart_from_features(target: str | None, columns: Columns) -> dict[str, str]:
+    """Return the columns that are no features, with what they are: ``left out``, ``the target``, ``the item sizes``."""
+    named = dict.fromkeys(columns.drop, LEFT_OUT)
+    return named | {name: what for name, what in ((target, "the target"), (columns.size, "the item sizes")) if name}
+
+
+LEFT_OUT = "left out"
+
+
+def _kind(path: str | Path) -> str:
+    return "parquet" if Path(path).suffix.lower() in (".parquet", ".pq") else "csv"
+
+
+def _source(path: str | Path, kind: str, given: dict[str, Any], registry: Registry) -> Any:
+    if kind not in registry.datasets:
+        raise RequestError(f"{path}: reading files needs a plugin: pip install budgetbench-public-data")
+    return build(registry.dataset(kind), given, str(path))
+
+
+def read_rows(table: pd.DataFrame | str | Path, written: Mapping[str, Any]) -> pd.DataFrame:
+    """Return new rows as a table: a DataFrame as it is, a file read as that of the fit.
+
+    Args:
+        table: the rows, or a path to CSV or Parquet.
+        written: how a CSV file is written, from `Columns.of_file`; empty: as by default.
+
+    Raises:
+        RequestError: it is neither, it cannot be read, or two columns have the same name.
+    """
+    import pandas as pd
+
+    if isinstance(table, str | Path):
+        kind = _kind(table)
+        given = {"path": str(table), "target": "-", **(written or Columns().of_file() if kind == "csv" else {})}
+        try:
+            table = _source(table, kind, given, load_registry()).read(Path(table))
+        except BenchError as error:
+            raise RequestError(str(error)) from None
+    if not isinstance(table, pd.DataFrame):
+        raise RequestError(f"give a pandas.DataFrame, or the path of a CSV or Parquet file, not {type(table).__name__}")
+    if table.columns.duplicated().any():
+        raise RequestError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
+    return table
 
 
 LEAST_IN_CATEGORY = 5

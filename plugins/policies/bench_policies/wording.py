@@ -45,16 +45,17 @@ def price_text(coefficients: Sequence[float] | Any) -> str:
     return " + ".join(terms) or "0"
 
 
-def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str = "") -> str:
+def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str = "", most: float = math.inf) -> str:
     """Return a mean with its 95 % interval: ``81.2 ± 3.4 %``, or ``81.2 % [60.5, 100]``.
 
-    The second form is for intervals that would reach below 0, or above 100 % for a share; they are cut there.
+    The second form is for intervals that would reach below 0 or above ``most`` (100 % for a share); they are cut there.
 
     Args:
         measured: a mapping with the mean under ``name`` and the half-width under ``{name}_half``.
         name: the figure's name.
         factor: multiplies the figure, which is not negative afterwards; 100 for a share.
         unit: text after the numbers.
+        most: the greatest possible value, in the unit of the figure.
 
     Returns:
         The text; without an interval where the half-width is missing, and empty where the mean is missing.
@@ -63,14 +64,15 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
     if mean is None or math.isnan(mean):
         return ""
     value, share = factor * mean, factor == 100
+    most = 100.0 if share else most
     shown = f"{value:.1f}" if share else _short(value, 4)
     if half is None or math.isnan(half):
         return f"{shown}{unit}"
     half = abs(factor) * half
     low, high = value - half, value + half
-    if low >= 0 and (high <= 100 or not share):
+    if low >= 0 and high <= most:
         return f"{shown} ± {half:.1f}{unit}" if share else f"{shown} ± {_short(half, 2)}{unit}"
-    low, high = max(low, 0.0), min(high, 100.0) if share else high
+    low, high = max(low, 0.0), max(min(high, most), value)
     ends = (f"{low:.1f}", f"{high:.1f}") if share else (_short(low, 2), _short(high, 2))
     return f"{shown}{unit} [{', '.join(end.removesuffix('.0') for end in ends)}]"
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from annotated_types import Len
 
@@ -32,6 +32,7 @@ class Csv(TableSource):
         separator: the character between two values.
         columns: names of the columns, for files without a header line.
         missing: strings that mean a missing value.
+        decimal: the decimal point, ``.`` or ``,``.
 
     The attributes of `TableSource` apply as well.
     """
@@ -39,6 +40,7 @@ class Csv(TableSource):
     separator: Annotated[str, Len(1, 1)] = ","
     columns: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=lambda: list(DEFAULT_MISSING))
+    decimal: Literal[".", ","] = "."
 
     def read(self, path: Path) -> pd.DataFrame:
         text = self._text(path)
@@ -55,8 +57,11 @@ class Csv(TableSource):
         for count, (line, record) in enumerate(records, start=1):
             refuse_large(path, count * len(names))
             if len(record) != len(names):
-                raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns")
-        return read_exact(text, self.separator, self.columns, self.missing)
+                hint = _other_separator(names)
+                raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns{hint}")
+        if hint := _other_separator(names):
+            raise DataError(f"{path}, line 1: there is one column{hint}")
+        return read_exact(text, self.separator, self.columns, self.missing, self.decimal)
 
     def where(self, path: Path, row: int) -> str:
         header = 0 if self.columns else 1
@@ -86,3 +91,12 @@ class Csv(TableSource):
                     yield reader.line_num, record
         except csv.Error as error:
             raise DataError(f"{path}, line {reader.line_num}: {error}") from None
+
+
+def _other_separator(names: list[str]) -> str:
+    """A hint at the separator, where the whole header is one name; empty otherwise."""
+    if len(names) == 1:
+        for separator in (";", "\t", "|", ","):
+            if separator in names[0]:
+                return f"; the header holds {separator!r}: is that the separator? (separator = {separator!r})"
+    return ""

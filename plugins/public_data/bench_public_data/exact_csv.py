@@ -17,7 +17,7 @@ DEFAULT_MISSING = ("", "NA", "NaN", "nan", "?")
 
 
 def read_exact(
-    text: str, separator: str, names: Sequence[str] = (), missing: Sequence[str] = DEFAULT_MISSING
+    text: str, separator: str, names: Sequence[str] = (), missing: Sequence[str] = DEFAULT_MISSING, decimal: str = "."
 ) -> pd.DataFrame:
     """Read a table whose columns are float64 where every present value is a number, and strings otherwise.
 
@@ -28,6 +28,7 @@ def read_exact(
         separator: between two values: one character, or a regular expression.
         names: names of the columns; empty: the first line holds them.
         missing: strings that mean a missing value.
+        decimal: the decimal point, ``.`` or ``,``; with a comma, numbers have no points.
 
     Raises:
         ValueError: pandas cannot read it as a table.
@@ -44,12 +45,16 @@ def read_exact(
         keep_default_na=False,
         na_values=list(missing),
     )
-    return pd.DataFrame({name: _numbers(frame[name]) for name in frame.columns})
+    return pd.DataFrame({name: _numbers(frame[name], decimal) for name in frame.columns})
 
 
-def _numbers(column: pd.Series[Any]) -> Any:
+def _numbers(column: pd.Series[Any], decimal: str) -> Any:
     present = column.notna().to_numpy()
-    texts = column.to_numpy(dtype=object)[present]
+    texts: list[str] = column.to_numpy(dtype=object)[present].tolist()
+    if decimal == ",":
+        if any("." in text for text in texts):
+            return column
+        texts = [text.replace(",", ".") for text in texts]
     values = np.full(len(column), np.nan)
     try:
         values[present] = [float(text) for text in texts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -176,7 +177,12 @@ class TableSource(DataSource):
         share = 1 - texts.sum() / max(int(present.sum()), 1)
         if texts.any() and (required or share >= _NEARLY_ALL):
             row = int(texts.argmax())
-            advice = "" if required else f"; if the column holds categories, set categorical = [{column!r}]"
+            advice = ""
+            if hasattr(self, "missing"):
+                marker = shlex.quote(str(values.iloc[row]))
+                advice = f"; if it marks a missing value, add it to missing (bench fit: --missing {marker})"
+            if not required:
+                advice += f"; if the column holds categories, set categorical = [{column!r}] (bench fit: --categorical)"
             raise DataError(f"{self.where(path, row)}, column {column!r}: {values.iloc[row]!r} is not a number{advice}")
 
     def _costs(self, path: Path, features: tuple[str, ...]) -> Costs | None:

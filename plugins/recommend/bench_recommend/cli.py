@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from bench_policies.cli_options import checked, escaped_errors, table_options
+from bench_policies.cli_options import checked, columns_of, escaped_errors, table_options
 
 from bench_core import hookimpl
 from bench_core.suites import ISOLATION, JSON
@@ -67,6 +67,8 @@ def recommend(
         recommendation = recommend_for(
             dataset,
             given["prices"],
+            target=given["target"],
+            columns=columns_of(given),
             goal=goal,
             setup=Setup(given["encode"], given["threshold"]),
             methods=methods,
@@ -91,12 +93,11 @@ def recommend(
         "drop",
         "size",
         "task",
+        "missing",
     )
     options = {name.replace("_", "-"): given[name] for name in shared}
-    if given["encode"] != "onehot":
-        options["encode"] = given["encode"]
-    if given["measure"] != "accuracy":
-        options["measure"] = given["measure"]
+    usual = {"encode": "onehot", "measure": "accuracy", "separator": ",", "decimal": "."}
+    options |= {name: given[name] for name, value in usual.items() if given[name] != value}
     command = fit_command(recommendation.method, str(given["data"]), options, parameters=recommendation.parameters)
     page = write_page(recommendation, out, command)
     if as_json:

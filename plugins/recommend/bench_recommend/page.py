@@ -63,7 +63,8 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
         if row["splits"] == 0 and (row["status"], row["why"]) in together:
             continue
         rows.append([
-            row["method"], row["status"], with_half(row, "quality", measure.factor), with_half(row, "cost", 1.0),
+            row["method"], row["status"], with_half(row, "quality", measure.factor),
+            with_half(row, "cost", 1.0, most=recommendation.full_cost),
             *(with_half(row, name, 100.0 if name == "coverage" else 1.0) for name in more),
             int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
         ])  # fmt: skip
@@ -74,7 +75,7 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
 
 
 def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
-    """Return a table of the five best answers that need no feature; empty for regression."""
+    """Return a table of the five best answers that need no feature."""
     if not len(recommendation.trivial):
         return ""
     total, measure = recommendation.goal.error_costs is not None, _measure(recommendation)
@@ -96,7 +97,12 @@ def front_table(recommendation: Recommendation) -> str:
     front = front.drop_duplicates(["method", "cost", "quality"])  # a larger budget may lead to the same policy
     measure = _measure(recommendation)
     rows = [
-        [row["method"], f"{row['budget']:.4g}", with_half(row, "cost", 1.0), with_half(row, "quality", measure.factor)]
+        [
+            row["method"],
+            f"{row['budget']:.4g}",
+            with_half(row, "cost", 1.0, most=recommendation.full_cost),
+            with_half(row, "quality", measure.factor),
+        ]
         for row in front.to_dict("records")
     ]
     return tabulate(

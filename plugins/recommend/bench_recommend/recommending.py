@@ -22,7 +22,7 @@ from bench_policies.goals import Goal
 from bench_policies.measures import rare
 from bench_policies.measuring import measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
-from bench_policies.tables import Columns, Data, check_rows, merge_rare, read_table
+from bench_policies.tables import Columns, Data, apart_from_features, check_rows, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
 from bench_policies.wording import against_trivial, one_line, refused_below, with_half
 
@@ -137,7 +137,8 @@ def recommend(
     goal.check(dataset.task, dataset.classes)
     goal = goal.on(dataset.target, dataset.classes)
     check_rows(dataset)
-    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None)
+    apart = apart_from_features(target, columns or Columns())
+    scheme = read_prices(prices, dataset.feature_names, registry, dataset.sizes is not None, apart)
     bench = Bench(dataset, scheme, setup or Setup(), split=RULE, cap=goal.cap)
     costs = bench.prepared(1).problem.costs
     full = float(costs.total(dataset.n_rows, dataset.sizes).mean())

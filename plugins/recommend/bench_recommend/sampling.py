@@ -23,6 +23,8 @@ _SAMPLE_SHARE, _LEAST_SECONDS, _MOST_SHARES, _LOADING = 0.1, 3.0, 4.0, 20.0
 equal share of the time left; and the seconds that are added for loading and compiling."""
 _TIME_ON_SAMPLE = 0.35
 """The share of the total time that all methods together may take on the sample."""
+_ENOUGH = 3
+"""With fewer methods that finished on the sample, those that were not tried on it run on the splits nevertheless."""
 
 
 def time_on_sample(
@@ -62,7 +64,6 @@ def time_on_sample(
 
     for candidate, (tried, limit) in each(fit, list(enumerate(waiting)), bench.jobs):
         if tried is None:
-            candidate.stop("left out", "the time limit was reached before it was tried")
             continue
         candidate.seconds = tried.seconds * len(sample.thresholds(candidate.method))
         if tried.late:
@@ -74,7 +75,11 @@ def time_on_sample(
             candidate.on_sample, candidate.sampled = decision[0], tried
         progress(f"{candidate.name}: {candidate.why or f'{tried.seconds:.1f} s on {rows} rows'}")
     portfolio.sort(key=lambda one: (not is_default(one), -one.on_sample))  # equals stay in their order
-    running = [candidate for candidate in portfolio if candidate.status == "tried"]
+    unreached = [one for one in waiting if one.status == "tried" and one.sampled is None]
+    running = [one for one in portfolio if one.status == "tried" and one not in unreached]
+    if len(running) >= _ENOUGH:
+        for candidate in unreached:
+            candidate.stop("left out", f"{100 * _TIME_ON_SAMPLE:.0f} % of the time had passed before it was tried")
     for candidate in running[max(_KEPT_ON_SAMPLE, math.ceil(len(running) / 2)) :]:
         candidate.stop("dropped", "in the worse half on the sample")
     return sample

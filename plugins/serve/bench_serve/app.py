@@ -195,9 +195,15 @@ def create_app(
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        first = error.errors()[0]
-        place = ".".join(str(part)[:80] for part in first["loc"])
-        return JSONResponse({"detail": f"{place}: {first['msg']}"}, 422)
+        found = error.errors()
+        first = next((one for one in found if one["type"] == "finite_number"), found[0])
+        place, words = first["loc"], first["msg"]
+        if len(found) > 1 and len({one["loc"][:-1] for one in found}) == 1:  # every kind of value was tried
+            place = place[:-1]
+            words = (
+                words if first["type"] == "finite_number" else "Input should be a number, a text, true, false or null"
+            )
+        return JSONResponse({"detail": f"{'.'.join(str(part)[:80] for part in place)}: {words}"}, 422)
 
     return app
 
@@ -220,11 +226,7 @@ def describe(policy: FittedPolicy) -> Described:
 
 
 def _categories(policy: FittedPolicy, number: int) -> list[str] | None:
-    if number in policy.categories:
-        return list(policy.categories[number])
-    if number in policy.numeric_categories:
-        return [f"{category:g}" for category in policy.numeric_categories[number]]
-    return None
+    return policy.shown_categories(number) or None
 
 
 def _answer(answer: Any) -> Answer:

@@ -31,8 +31,6 @@ class FittedPolicy(Protocol):
     """The parts of a fitted policy of `bench_policies` that are used here."""
 
     feature_names: tuple[str, ...]
-    categories: Mapping[int, tuple[str, ...]]
-    numeric_categories: Mapping[int, tuple[float, ...]]
     classes: tuple[str, ...]
     task: str
     costs: Costs
@@ -40,6 +38,7 @@ class FittedPolicy(Protocol):
 
     def start(self, size: float | None = None) -> Session: ...
     def number(self, feature: str) -> int: ...
+    def shown_categories(self, feature: int) -> list[str]: ...
     def value(self, feature: int, given: Any) -> float: ...
 
 

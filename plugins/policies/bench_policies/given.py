@@ -1,0 +1,47 @@
+"""The values of new tables: texts and numbers as they may be written, in the form that the table of the fit had."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["category_of", "is_missing", "number_of"]
+
+
+def category_of(given: Any, known: Collection[str]) -> str | None:
+    """The known category that a value means; None if it is a new one.
+
+    pandas turns a column of the texts ``true`` and ``false`` into booleans, and whole numbers with an empty cell into
+    floats. So ``True`` also means ``true``, and ``1.0`` also ``1``.
+    """
+    forms = [str(given)]
+    if isinstance(given, bool | np.bool_):
+        forms.append(str(given).lower())
+    elif isinstance(given, float | np.floating) and float(given).is_integer():
+        forms.append(str(int(given)))
+    return next((form for form in forms if form in known), None)
+
+
+def number_of(given: Any, missing: Sequence[str]) -> Any:
+    """A text as the number that it holds, or None if it marks a missing value; anything else as it is."""
+    if not isinstance(given, str):
+        return given
+    text = given.strip()
+    if given in missing or text in missing:
+        return None
+    try:
+        return given if "_" in text else float(text)
+    except ValueError:
+        return given
+
+
+def is_missing(given: Any) -> bool:
+    """Whether a value is None, NaN, or one of pandas' missing values."""
+    import pandas as pd
+
+    if given is None or given is pd.NA or given is pd.NaT:
+        return True
+    return isinstance(given, float | np.floating) and math.isnan(given)

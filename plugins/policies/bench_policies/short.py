@@ -1,0 +1,47 @@
+"""A fitted policy in a few lines, for notebooks and the console."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Protocol
+
+from bench_policies.wording import one_line, with_half
+
+__all__ = ["as_html", "in_short"]
+
+
+class Fitted(Protocol):
+    """The parts of a `FittedPolicy` that a summary uses."""
+
+    @property
+    def policy(self) -> Any: ...
+    @property
+    def classes(self) -> Sequence[str]: ...
+    @property
+    def feature_names(self) -> Sequence[str]: ...
+    @property
+    def about(self) -> Mapping[str, Any]: ...
+
+
+def in_short(fitted: Fitted) -> dict[str, str]:
+    """Return a summary: name of a line → its text. Lines without text are left out."""
+    about, measured = fitted.about, fitted.about.get("measured", {})
+    quality = ("Right answers", 100.0, " %") if fitted.classes else ("Mean squared error", -1.0, "")
+    short = {
+        "Method": str(about.get("method", type(fitted.policy).__name__)),
+        "Target": one_line(str(about.get("target") or about.get("data", {}).get("name", ""))),
+        "Classes": one_line(", ".join(fitted.classes)),
+        "Features": str(len(fitted.feature_names)),
+        "Goal": str(about.get("goal_in_words", "")),
+        quality[0]: with_half(measured, "quality", *quality[1:]),
+        "Mean cost": with_half(measured, "cost", 1.0, most=about.get("full_cost", math.inf)),
+    }
+    return {name: text for name, text in short.items() if text}
+
+
+def as_html(fitted: Fitted) -> str:
+    """Return the summary as an HTML table."""
+    rows = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in in_short(fitted).items())
+    return f"<table>{''.join(rows)}</table>"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import (
-    CONTRACT_VERSION,
     Dataset,
     Method,
     Part,
@@ -27,7 +24,7 @@ from bench_core import (
     plain,
 )
 from bench_core.execution import Capped, Encoder, can_be_asked, make_split, replay
-from bench_core.suites import Registry, load_registry
+from bench_core.suites import load_registry
 from bench_policies.budgets import within_budget
 from bench_policies.capping import CappedMethod
 from bench_policies.evaluating import method_of
@@ -48,6 +45,7 @@ from bench_policies.tables import (
     read_table,
 )
 from bench_policies.trials import Bench, Setup
+from bench_policies.versions import plugin_of, versions_of
 
 
 def fit_policy(
@@ -129,7 +127,7 @@ def fit_policy(
         askable = AskedBySubstitution(policy, background, np.array(problem.feature_of_column))
     about = {
         "method": name,
-        "plugin": _plugin(registry, name),
+        "plugin": plugin_of(registry, name),
         "parameters": _parameters(estimator),
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
         "exit_threshold": exit_at if setup.threshold is None else None,
@@ -146,7 +144,7 @@ def fit_policy(
         "validation": {"rows": len(problem.validation), "met": goal.met(judged), **_plain(judged)},
         "group_names": list(getattr(scheme, "groups", {})),
         "usage": _usage(policy, askable, problem),
-        "versions": _versions(registry, name),
+        "versions": versions_of(registry, name),
     }
     return FittedPolicy(
         policy=askable,
@@ -288,20 +286,3 @@ def _numeric_categories(dataset: Dataset) -> dict[int, tuple[float, ...]]:
 def _parameters(method: Method) -> dict[str, Any]:
     fields = getattr(type(method), "__dataclass_fields__", {})
     return {name: plain(getattr(method, name)) for name, field in fields.items() if field.init}
-
-
-def _plugin(registry: Registry, name: str) -> str:
-    return registry.plugin_of("methods", name).name if name in registry.methods else ""
-
-
-def _versions(registry: Registry, name: str) -> dict[str, str]:
-    out = {"contract": str(CONTRACT_VERSION), "python": platform.python_version()}
-    distributions = ["budgetbench", "budgetbench-policies", "numpy", "scikit-learn"]
-    if name in registry.methods:
-        distributions.append(registry.plugin_of("methods", name).distribution)
-    for distribution in distributions:
-        try:
-            out[distribution] = version(distribution)
-        except PackageNotFoundError:
-            continue
-    return out

@@ -59,9 +59,10 @@ class Csv(TableSource):
             if len(record) != len(names):
                 hint = _other_separator(names)
                 raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns{hint}")
-        if hint := _other_separator(names):
-            raise DataError(f"{path}, line 1: there is one column{hint}")
         return read_exact(text, self.separator, self.columns, self.missing, self.decimal)
+
+    def hint(self, names: list[str]) -> str:
+        return _other_separator(names)
 
     def where(self, path: Path, row: int) -> str:
         header = 0 if self.columns else 1

@@ -85,6 +85,10 @@ class TableSource(DataSource):
     def where(self, path: Path, row: int) -> str:
         """Return the place of a row in a file, for messages (``a.csv, line 7``)."""
 
+    def hint(self, names: list[str]) -> str:
+        """Return what else may be wrong if a column is missing, for messages; empty if nothing is known."""
+        return ""
+
     def paths(self) -> list[str]:
         """Return the files, training part first."""
         return [path for path in (self.path, self.validation_path, self.test_path) if path]
@@ -143,9 +147,8 @@ class TableSource(DataSource):
         named += [("categorical", column) for column in self.categorical] + [("drop", c) for c in self.drop]
         for what, column in named:
             if column is not None and column not in frame.columns:
-                raise DataError(
-                    f"{path}: there is no column {column!r} ({what}); {did_you_mean(column, frame.columns)}"
-                )
+                known = did_you_mean(column, frame.columns) + self.hint([str(name) for name in frame.columns])
+                raise DataError(f"{path}: there is no column {column!r} ({what}); {known}")
         if not len(frame):
             raise DataError(f"{path}: the table has no rows")
         frame = frame.drop(columns=self.drop)

@@ -33,10 +33,10 @@ from .resampled import ALPHA as ALPHA
 from .resampled import corrected_resampled_t as corrected_resampled_t
 from .series import Series as Series
 from .series import mean_series as mean_series
-from .summary import LEAST_SEEDS as LEAST_SEEDS
 from .summary import Mean as Mean
 from .summary import Row as Row
 from .summary import detectable as detectable
+from .summary import few_splits as few_splits
 from .summary import mean_of_means as mean_of_means
 from .summary import mean_with_margin as mean_with_margin
 from .summary import overlap as overlap

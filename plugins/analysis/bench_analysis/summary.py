@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from bench_core.suites import Suite
 
 __all__ = [
-    "LEAST_SEEDS",
     "Mean",
     "Row",
     "detectable",
+    "few_splits",
     "margins",
     "mean_of_means",
     "mean_with_margin",
@@ -51,8 +51,13 @@ __all__ = [
 ]
 
 
-LEAST_SEEDS = 3
+_LEAST_SPLITS = 3
 """Fewest of several splits for an interval on a page. With two, t is 12.7: the interval says next to nothing."""
+
+
+def few_splits(done: int, expected: int) -> bool:
+    """Whether a page shows means without intervals, because more splits are expected and too few are done."""
+    return done < min(_LEAST_SPLITS, expected)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ _COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?\s*")
 _MOST, _LEAST_ROWS = 0.9, 20
 """Least share of matching values for a column to count as one of these kinds, and least number of values to check."""
-_MOSTLY, _MOST_PLAIN_CLASSES = 0.5, 5
-"""Least share of rows in rare categories that is reported; most classes named by whole numbers without a note."""
+_MOSTLY = 0.5
+"""A column gets a note if at least this share of its rows have a rare category."""
+_MOST_PLAIN_CLASSES = 5
+"""A target gets a note if it has more classes than this, all of them whole numbers."""
 
 
 def column_notes(dataset: Dataset) -> list[str]:

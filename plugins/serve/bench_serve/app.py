@@ -200,9 +200,8 @@ def create_app(
         place, words = first["loc"], first["msg"]
         if len(found) > 1 and len({one["loc"][:-1] for one in found}) == 1:  # every kind of value was tried
             place = place[:-1]
-            words = (
-                words if first["type"] == "finite_number" else "Input should be a number, a text, true, false or null"
-            )
+            if first["type"] != "finite_number":
+                words = "Input should be a number, a text, true, false or null"
         return JSONResponse({"detail": f"{'.'.join(str(part)[:80] for part in place)}: {words}"}, 422)
 
     return app

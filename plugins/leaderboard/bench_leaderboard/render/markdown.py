@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bench_analysis import LEAST_SEEDS, Mean
+from bench_analysis import Mean, few_splits
 
 __all__ = ["code", "fenced", "number", "number_so_far", "plain_number", "shown", "slug", "table", "text"]
 
@@ -73,7 +73,7 @@ def number_so_far(mean: Mean, done: int, expected: int, percent: bool = False) -
         expected: how many the suite asks for.
         percent: whether it is shown in percent.
     """
-    return number(replace(mean, margin=math.nan) if done < min(LEAST_SEEDS, expected) else mean, percent)
+    return number(replace(mean, margin=math.nan) if few_splits(done, expected) else mean, percent)
 
 
 def _with_margin(mean: Mean, percent: bool) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_analysis import LEAST_SEEDS, Grid, GridEnd, Optimism, Row
+from bench_analysis import Grid, GridEnd, Optimism, Row, few_splits
 from bench_records import Records
 
 from bench_core import Metric
@@ -101,7 +101,7 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
 def _few(grid: Grid) -> str:
     """``One of 5 splits has been run``, if no method has done more, or two; else nothing."""
     done, asked = max(row.done for row in grid.rows), max(row.expected for row in grid.rows)
-    if not 0 < done < min(LEAST_SEEDS, asked):
+    if not done or not few_splits(done, asked):
         return ""
     return f"One of {asked} splits has been run" if done == 1 else f"Two of {asked} splits have been run"
 

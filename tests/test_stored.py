@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from support import tiny_plugin
+from support.publishing import PUBLISHING
 from support.sessions import Place
 
-from bench_core import Metric, Outcome
+from bench_core import Metric, Outcome, hookimpl
+from bench_core.plugins.manager import load_registry
 from bench_core.records import stored_records
 
 
@@ -63,3 +67,40 @@ def test_a_metric_added_later_that_is_undefined_is_stored_as_missing(tmp_path: P
         assert record is not None
         assert record["policies"]["test"]["undefined"] == [None] * 3
         assert record["empty"]["test"]["undefined"] is None
+
+
+class Faulty:
+    """A plugin with a metric that fails when `broken` is set."""
+
+    BENCH_CONTRACT_VERSION = 1
+    broken = True
+
+    def shaky(self, outcome: Outcome) -> float:
+        if self.broken:
+            raise IndexError("no row 7")
+        return 0.5
+
+    @hookimpl
+    def bench_register_metrics(self, register: Any) -> None:
+        register(Metric("shaky", self.shaky, "max"))
+
+
+def test_a_metric_that_fails_keeps_the_trial_and_is_named_with_it(tmp_path: Path) -> None:
+    plugin, text = Faulty(), SUITE.format("false")
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("faulty", plugin)], entry_points=False)
+    place, without = Place(tmp_path, registry, ("cost", "shaky")), Place(tmp_path, registry)
+    for computed in (1, 0):  # in the trial, and from stored decisions
+        report = place.run(text)
+        assert (report.summary.computed, report.summary.failures, report.exit_code) == (computed, [], 2)
+        assert report.refused == (
+            "slopes on blobs, costs uniform, seed 0: metric 'shaky' failed: IndexError: no row 7 "
+            "(a metric returns a number, NaN where it is undefined)"
+        )
+    assert without.run(text).exit_code == 0  # a suite without the metric uses the same record
+
+    plugin.broken = False
+    report = place.run(text)
+    assert (report.summary.computed, report.exit_code) == (0, 0)
+    ((_, record),) = stored_records(place.session(text).plan(), place.session(text).store, {})
+    assert record is not None
+    assert record["policies"]["test"]["shaky"] == [0.5] * 3

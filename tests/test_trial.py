@@ -17,8 +17,8 @@ from bench_core import DataContext, Dataset, Decisions, Method, Policy, Problem,
 from bench_core.builtin.cost_schemes import PriceTable
 from bench_core.builtin.metrics import BUILT_IN
 from bench_core.contract.costs import Costs
-from bench_core.contract.errors import DataWritten
-from bench_core.contract.metric import Metric, resolve_metric
+from bench_core.contract.errors import ContractError, DataWritten
+from bench_core.contract.metric import Metric, measure, resolve_metric
 from bench_core.contract.sources import CostScheme
 from bench_core.plugins.hookspecs import hookimpl
 from bench_core.plugins.manager import load_registry
@@ -377,7 +377,12 @@ def test_a_metric_cannot_write_into_an_outcome() -> None:
         outcome.bill[:] = 0.0
         return 0.0
 
-    assert "read-only" in failure(lambda problem: THREE, metrics={"bad": Metric("bad", writes, "min")})
+    bad = {"bad": Metric("bad", writes, "min")}
+    made = run(lambda problem: THREE, metrics={**bad, **METRICS})
+    assert made.record["policies"] == record(lambda problem: THREE)["policies"]
+    assert made.outcomes
+    with pytest.raises(ContractError, match="metric 'bad' failed.*read-only"):
+        measure(made.outcomes[0].outcome, bad)
 
 
 # Returned arrays

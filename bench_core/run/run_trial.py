@@ -30,7 +30,7 @@ from bench_core.protocol.prepare import Prepared, Shown
 from bench_core.protocol.replay import ReplayAudit
 from bench_core.run.failures import failed_record
 from bench_core.run.record_file import RECORD_FORMAT
-from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, measure_empty, table_of, usage_of
+from bench_core.run.summary import Described, PolicyOutcome, describe, distribution, tables_of, usage_of
 from bench_core.run.trial import Trial
 
 __all__ = ["Conditions", "Solver", "TrialResult", "once_more_if_killed", "run_trial", "start_of_record"]
@@ -162,10 +162,9 @@ class _Running:
             del record["audit_seed"]  # only a failed audit keeps it
         self.solver.done()
         with clock("metrics"):
-            record["policies"] = table_of(described, outcomes, self.metrics)
+            answer = empty_answer(prepared.problem)
+            record["policies"], record["empty"] = tables_of(described, outcomes, answer, self.metrics)
             record["usage"] = usage_of(outcomes)
-            record["empty"] = {"answer": empty_answer(prepared.problem)}
-            measure_empty(record["empty"], outcomes[:2], self.metrics)
             tested = [judged.outcome for judged in outcomes if judged.part == "test"]
             spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
             if spread is not None:

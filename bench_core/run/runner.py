@@ -11,7 +11,7 @@ from typing import Any
 
 from bench_store import DAMAGED, left_marks
 
-from bench_core.contract.errors import BenchError, RequestError, StoreError
+from bench_core.contract.errors import BenchError, ContractError, RequestError, StoreError
 from bench_core.run.execute import Options, Summary, TrialStatus, execute
 from bench_core.run.execute.worker import RUNNING
 from bench_core.run.plan import OVER_LIMIT, Plan, Planned
@@ -176,7 +176,7 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
         return
     try:
         answers = run.session.registry.manager.hook.bench_run_finished(run=run)
-    except RequestError as error:
+    except (RequestError, ContractError) as error:
         report.refused = str(error)
         return
     written = [answer if isinstance(answer, Written) else Written(str(answer)) for answer in answers]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from bench_core.contract.errors import StoreError
+from bench_core.contract.errors import ContractError, StoreError
 from bench_core.contract.metric import Metric
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
@@ -20,6 +20,9 @@ def stored_records(
 
     A trial that is not applicable gets a record that says so. Metrics that a record lacks are computed from its stored
     decisions. The store collects the names of damaged records (`bench_core.run.store.Store.unreadable`).
+
+    Raises:
+        ContractError: a metric failed on a trial's decisions; the message names both.
     """
     for planned in plan.planned:
         if planned.state == "not applicable":
@@ -57,9 +60,12 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     }
     if not lacking:
         return False
-    threshold = planned.trial.threshold if planned.trial.reject else None
-    for judged in store.outcomes(record["name"], record["task"], threshold):
-        judged.add_metrics(record["policies"], lacking)
-        if judged.policy == 0 and "empty" in record:
-            measure_empty(record["empty"], [judged], lacking)
+    trial = planned.trial
+    try:
+        for judged in store.outcomes(record["name"], record["task"], trial.threshold if trial.reject else None):
+            judged.add_metrics(record["policies"], lacking)
+            if judged.policy == 0 and "empty" in record:
+                measure_empty(record["empty"], [judged], lacking)
+    except ContractError as error:
+        raise ContractError(f"{trial.title}: {error}") from error
     return True

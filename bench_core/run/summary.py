@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bench_core.contract.method import Policy
 from bench_core.contract.metric import Metric, measure
 from bench_core.protocol.empty import empty_outcome
 
-__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "measure_empty", "table_of", "usage_of"]
+__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "measure_empty", "tables_of", "usage_of"]
 
 MOST_BARS = 64
 
@@ -62,15 +63,36 @@ def describe(number: int, policy: Policy) -> Described:
     return Described(name, label, plain(dict(policy.details)), budget)
 
 
-def table_of(
-    described: list[Described], outcomes: list[PolicyOutcome], metrics: Mapping[str, Metric]
-) -> dict[str, Any]:
-    """The family by columns: label, details, budget, and each metric on validation and test."""
+def tables_of(
+    described: list[Described], outcomes: list[PolicyOutcome], answer: list[float], metrics: Mapping[str, Metric]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The family by columns (label, details, budget, and each metric on validation and test), and the empty policy.
+
+    A metric that fails is left out. The error is reported when the metric is computed from the stored decisions, so
+    that a metric cannot make a trial fail.
+
+    Args:
+        described: the family's policies.
+        outcomes: their outcomes.
+        answer: the answer of the empty policy.
+        metrics: the metrics to compute, by name.
+    """
     said = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
     columns: dict[str, Any] = {**said, "validation": {}, "test": {}}
-    for judged in outcomes:
-        judged.add_metrics(columns, metrics)
-    return columns
+    empty: dict[str, Any] = {"answer": answer, "validation": {}, "test": {}}
+    nothing = [replace(judged, outcome=empty_outcome(answer, judged.outcome)) for judged in outcomes[:2]]
+    for name, metric in metrics.items():
+        own: dict[str, Any] = {"validation": {}, "test": {}}
+        free: dict[str, Any] = {"validation": {}, "test": {}}
+        with suppress(ContractError):
+            for judged in outcomes:
+                judged.add_metrics(own, {name: metric})
+            for judged in nothing:
+                judged.add_metrics(free, {name: metric})
+            for part in own:
+                columns[part] |= own[part]
+                empty[part] |= {key: value for key, (value,) in free[part].items()}
+    return columns, empty
 
 
 def measure_empty(empty: dict[str, Any], outcomes: Iterable[PolicyOutcome], metrics: Mapping[str, Metric]) -> None:

@@ -50,6 +50,11 @@ class Trial:
         """Kind of registered object → the name of the one that this trial uses."""
         return {"datasets": self.dataset_use, "cost_schemes": self.costs_use, "methods": self.method_use}
 
+    @property
+    def title(self) -> str:
+        """The trial's method, data set, cost scheme and seed, for messages."""
+        return f"{self.method} on {self.dataset}, costs {self.costs}, seed {self.seed}"
+
     def identity(self, content: str) -> str:
         """Canonical JSON of everything that determines the result.
 

@@ -26,16 +26,19 @@ class Place:
 
     Attributes:
         registry: the plugins.
+        metrics: the metrics of its suites; one by default, because drawing figures takes most of the time.
         said: notices of runs.
     """
 
     folder: Path
     registry: Registry = REGISTRY
+    metrics: tuple[str, ...] = ("cost",)
     said: list[str] = field(default_factory=list)
 
     def session(self, text: str, store: str = "store", out: str = "out") -> SuiteSession:
-        """A session on a suite ``s`` of this text, with one metric, because drawing figures takes most of the time."""
-        suite = parse_suite(f'metrics = ["cost"]\n[suite]\nname = "s"\n{text}', "suites/s.toml", self.registry)
+        """A session on a suite ``s`` of this text."""
+        head = f'metrics = {list(self.metrics)}\n[suite]\nname = "s"\n'
+        suite = parse_suite(head + text, "suites/s.toml", self.registry)
         context = DataContext(cache=self.folder / "cache")
         return SuiteSession(suite, self.registry, Store(self.folder / store), self.folder / out, context)
 

@@ -116,8 +116,7 @@ class Worker:
         """
         started = time.perf_counter()
         trial = planned.trial
-        described = f"{trial.method} on {trial.dataset}, costs {trial.costs}, seed {trial.seed}"
-        is_new = self.mark.begin([planned.name, described])
+        is_new = self.mark.begin([planned.name, trial.title])
         try:
             record = self.store.read(planned.name, attachment=False)
             is_done = record is not None and record["status"] == "ok"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bench_claims.estimates import Estimate, Scale, mean_estimate, predicted, ratio_by_split, ratio_estimate
 from bench_claims.readings import first_of_curves, quality_matched, quality_within
+from bench_core import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,8 +98,9 @@ class Source:
         dataset, costs = place
         seeds = self.cells.seeds(dataset, costs, method)
         if not len(seeds):
-            known = method in self.suite.method_names()
-            raise Missing(f"no records of {method}" + (f" on {dataset}" if known else ""))
+            hint = did_you_mean(method, known := self.suite.method_names())
+            where = f" on {dataset}" if method in known else f"; {hint}" if hint.startswith("did you mean") else ""
+            raise Missing(f"no records of {method}{where}")
         if getattr(check, "read_off", False):
             seeds, values = self._off_the_curve(check, place, method)
             match = check.matched

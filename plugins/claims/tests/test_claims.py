@@ -285,6 +285,14 @@ def test_a_method_without_records_cannot_be_told_and_is_named() -> None:
     assert (found.verdict, found.why) == ("cannot be told", "no records of GM*")
 
 
+def test_a_misspelt_method_is_told_with_the_nearest_name() -> None:
+    values: Values = {("X", "EMSCO"): {"cost": [1, 3, 8]}}
+    text = claim_text(claim(kind="value", method="EMCSO", value=1, **COST))
+    suite, records = suite_of(["X"], ["EMSCO"], more=text), records_of(values)
+    found = check_claims(suite, records, Cells(select(records, suite)))[0]
+    assert found.why == "no records of EMCSO; did you mean 'EMSCO'?"
+
+
 def test_with_missing_records_a_claim_can_be_contradicted_but_not_hold() -> None:
     beaten = check(kind="extreme", method="B", among=["A", "B", "GM*"], which="lowest", **COST)
     assert beaten.verdict == "contradicted"

@@ -199,7 +199,12 @@ def test_a_worker_does_not_survive_a_run_that_is_killed(rogue: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench) -> None:
+@pytest.mark.parametrize(
+    ("sent", "more"), [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGTERM, ("--jobs", "2"))]
+)
+def test_ctrl_c_and_sigterm_stop_a_run_even_where_a_method_catches_everything(
+    rogue: Bench, sent: signal.Signals, more: tuple[str, ...]
+) -> None:
     catcher = (
         "from dataclasses import dataclass\nimport time\n"
         "from tiny_plugin import FirstFeature\nfrom bench_core import Method, hookimpl\nBENCH_CONTRACT_VERSION = 1\n"
@@ -215,7 +220,7 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         run = subprocess.Popen(
-            [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--isolation", "process"],
+            [sys.executable, "-m", "bench_core.cli.main", "run", suite, "--isolation", "process", *more],
             cwd=rogue.folder,
             env=rogue.environment(),
             stderr=subprocess.PIPE,
@@ -227,10 +232,11 @@ def test_ctrl_c_stops_a_run_even_where_a_method_catches_everything(rogue: Bench)
         assert run.poll() is None
         time.sleep(0.02)
     time.sleep(0.5)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(sent)
     assert "stopped; what was done is kept" in run.communicate(timeout=60)[1]
     assert run.returncode == 130
-    assert len(contents(rogue.folder / ".bench-store")) == 1
+    assert more or len(contents(rogue.folder / ".bench-store")) == 1
+    assert not [*rogue.folder.glob(".bench-store/running/*")]  # the next run does not take the trial for crashed
 
 
 TWO_NAMES = '[[datasets]]\nuse = "blobs"\nname = "A"\n[[datasets]]\nuse = "blobs"\nname = "B"\n'

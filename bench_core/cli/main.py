@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -85,10 +88,20 @@ def run(
 
     own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
     how = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
-    with Progress(strict) as progress:
+    with _stopped_by_sigterm(), Progress(strict) as progress:
         chosen, notice = parse_only(only, session.suite), partial(click.echo, err=True)
         report = run_suite(session, how, seeds, chosen, progress.started, progress.advance, notice)
     return _report(report)
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, which batch systems and containers send, stop the run as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _report(report: RunReport) -> int:

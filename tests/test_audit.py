@@ -123,6 +123,41 @@ def test_features_that_matter_only_together_are_reported_as_such():
         audit(Majority(), rows, others=-np.ones((50, 4)))
 
 
+def at_random(rows, number):
+    """Random probabilities, drawn anew in each call."""
+    return np.random.default_rng(number).uniform(0.2, 0.4, len(rows))
+
+
+def by_the_mean(rows, number):
+    """Probabilities that depend on the mean of a paid feature over the batch."""
+    return 1 / (1 + np.exp(-rows.X[:, 0].mean() - rows.X[:, 0]))
+
+
+def from_the_fourth_call_on(rows, number):
+    """Probabilities that change on one row when the first feature is substituted separately, and from then on."""
+    return np.where((number not in (1, 3)) & (rows.X[:, 0] == rows.X[:, 0].max()), 0.9, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("answers", "how"),
+    [(at_random, "order: "), (by_the_mean, "order, some of them twice: "), (from_the_fourth_call_on, "order: ")],
+)
+def test_a_policy_that_depends_on_the_batch_or_on_earlier_calls_is_not_blamed_for_a_feature(answers, how):
+    @dataclass
+    class Unsteady(Policy):
+        number: int = 0
+
+        def decide(self, rows):
+            self.number += 1
+            acquired = np.zeros((len(rows), 4), dtype=bool)
+            acquired[:, 0] = True
+            p = answers(rows, self.number)
+            return Decisions(acquired, np.column_stack([1 - p, p]))
+
+    with pytest.raises(AuditError, match=rf"rows when nothing is replaced and the rows come in another {how}"):
+        audit(Unsteady(), rows_of())
+
+
 @dataclass
 class OneHotPeek(Policy):
     column: int

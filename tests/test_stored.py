@@ -70,13 +70,13 @@ def test_a_metric_added_later_that_is_undefined_is_stored_as_missing(tmp_path: P
 
 
 class Faulty:
-    """A plugin with a metric that fails when `broken` is set."""
+    """A plugin with a metric that fails for the last policy when `broken` is set."""
 
     BENCH_CONTRACT_VERSION = 1
     broken = True
 
     def shaky(self, outcome: Outcome) -> float:
-        if self.broken:
+        if self.broken and outcome.confidence.max() > 0.99:  # of the steepest slope
             raise IndexError("no row 7")
         return 0.5
 

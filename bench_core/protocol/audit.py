@@ -217,17 +217,20 @@ class Auditor:
         feature_names: tuple[str, ...],
         name: str,
     ) -> str:
-        """Find the features at fault: substitute each separately, with every row once."""
-        rows, places = len(self.rows), batch.once(changed)
+        """Find the features at fault: substitute each separately, with every row once.
+
+        No feature is blamed if the answers also change where nothing is replaced.
+        """
+        rows, places, complete = len(self.rows), batch.once(changed), (batch, first)
         batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
-        moved = int(self._changed(policy, batch.X, batch, first, name).sum())
-        if moved:
-            return (
-                f"{name} answers differently on {moved} of {rows} rows when nothing is replaced and the rows come "
-                "in another order: a row's answer must not depend on its place in the batch or on other rows, to the "
-                "last bit where equals are ranked or a label is close (sum each row by itself, as np.einsum does, "
-                "not through BLAS)"
-            )
+
+        def moved(batch: _Batch, first: Decisions) -> str:
+            differ = np.unique(batch.source[self._changed(policy, batch.X, batch, first, name)])
+            twice = ", some of them twice" if len(batch.source) > rows else ""
+            return f"{name} answers differently on {len(differ)} {_MOVED.format(rows, twice)}" if len(differ) else ""
+
+        if answer := moved(batch, first):
+            return answer
         guilty: list[tuple[int, str]] = []
         for feature, feature_name in enumerate(feature_names):
             unpaid = ~first.acquired[:, feature]
@@ -240,6 +243,8 @@ class Auditor:
             if count:
                 guilty.append((count, feature_name))
         guilty.sort(key=lambda pair: -pair[0])
+        if answer := moved(batch, first) if guilty else moved(*complete):
+            return answer
         if not guilty:
             return (
                 f"{name} depends on features it did not acquire (no single one explains it) on "
@@ -250,6 +255,11 @@ class Auditor:
         return f"{name} read without paying: {findings}{more} (of {rows} rows)"
 
 
+_MOVED = (
+    "of {} rows when nothing is replaced and the rows come in another order{}: a row's answer must not depend on its "
+    "place in the batch or on other rows, nor on earlier calls, to the last bit where equals are ranked or a label is "
+    "close (sum each row by itself, as np.einsum does, not through BLAS)"
+)
 _UNPICKLABLE = (
     "a policy does not survive pickling, which the audit needs: keep arrays, plain values and objects of importable "
     "classes in it, no lambda, inner function, open file or thread"

@@ -250,8 +250,12 @@ def test_a_method_that_only_exits_at_a_threshold_is_selected_like_those_without_
 @pytest.mark.slow
 def test_missing_data_is_reported_with_its_remedy_and_other_trials_are_run(bench: Bench) -> None:
     names = ["gone", "one-class", "broken", "blobs"]
-    suite = bench.suite("".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + '[[methods]]\nuse = "slopes"\n')
+    quiet = '[[datasets]]\nuse = "broken"\nname = "quiet"\nparameters = { quiet = true }\n'
+    sources = "".join(f'[[datasets]]\nuse = "{n}"\n' for n in names) + quiet
+    suite = bench.suite(sources + '[[methods]]\nuse = "slopes"\n')
     said = bench("run", suite, expect=1)
+    nothing = "the data source 'broken' returned NoneType, not a Dataset"
+    assert f"data set 'quiet' cannot be used: {nothing}" in said.stderr
     assert "data set 'gone' is missing: the table is on another planet; run: bench data fetch gone" in said.stderr
     assert "classification needs at least two classes" in said.stderr
     assert "data set 'broken' cannot be used: column 'x' is rotten" in said.stderr

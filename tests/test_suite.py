@@ -226,6 +226,7 @@ WRONG = {
         ),
         ["datasets[0]", "costs", "did you mean 'lab'"],
     ),
+    "a claim without a kind": (GOOD + '[[claims]]\ntext = "t"\n', ["claims[0].kind is needed; known: value, ratio"]),
     "deep nesting": (
         change('use = "slopes"', f'use = "slopes"\nparameters = {{ noise = {"[" * 10000}{"]" * 10000} }}'),
         ["is not TOML", "nested too deeply"],
@@ -241,6 +242,12 @@ def test_a_wrong_suite_is_refused_with_file_key_and_remedy(text: str, said: list
         assert part in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
     assert len(str(caught.value)) < 700
+
+
+def test_a_suite_with_a_byte_order_mark_is_read(tmp_path: Path, registry: Registry) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(GOOD, encoding="utf-8-sig")
+    assert load_suite(path, registry).file.suite.name == "s"
 
 
 @pytest.mark.slow

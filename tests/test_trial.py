@@ -372,6 +372,18 @@ def test_a_cost_scheme_cannot_write_into_the_data_set() -> None:
         prepare(data(), Writes(True), GIVEN, "raw", 0, 2)
 
 
+def test_only_a_refused_write_to_an_array_is_explained() -> None:
+    def writes_to_an_array(problem: Problem) -> list[Policy]:
+        problem.train.X[:] = 0.0
+        return THREE
+
+    def writes_to_a_disk(problem: Problem) -> list[Policy]:
+        raise OSError(30, "Read-only file system", "/sys/x")
+
+    assert "copy" in failure(writes_to_an_array)
+    assert failure(writes_to_a_disk) == "[Errno 30] Read-only file system: '/sys/x'"
+
+
 def test_a_metric_cannot_write_into_an_outcome() -> None:
     def writes(outcome: Any) -> float:
         outcome.bill[:] = 0.0

@@ -10,6 +10,7 @@ from bench_store import open_file, seal, unseal, write_cache
 
 from bench_core.contract.canonical import sha256_text
 from bench_core.contract.dataset import Dataset, facts_of
+from bench_core.contract.errors import ContractError
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.registry import Registry
@@ -86,13 +87,19 @@ class DatasetCache:
         return known if known is not None else self.load(use, source).content
 
     def load(self, use: str, source: DataSource) -> Dataset:
-        """Load the data set of a source."""
+        """Load the data set of a source.
+
+        Raises:
+            BenchError: it cannot be loaded, or is no data set.
+        """
         key = fragment(use, source)
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]
         with one_blas_thread():
             dataset = source.load(self.context)
+        if not isinstance(dataset, Dataset):
+            raise ContractError(f"the data source {use!r} returned {type(dataset).__name__}, not a Dataset")
         self._loaded[key] = dataset
         self._bytes += dataset.values.nbytes
         while self._bytes > self._KEPT_BYTES and len(self._loaded) > 1:

@@ -33,7 +33,7 @@ def load_suite(path: Path, registry: Registry) -> Suite:
     """
     own = _OWN_SUITES / f"{path}.toml"
     try:
-        text = (own if own.exists() and not path.exists() else path).read_text(encoding="utf-8")
+        text = (own if own.exists() and not path.exists() else path).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
         near += [p.stem for p in _OWN_SUITES.glob("*.toml")]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bench_policies.goals import Goal
     from bench_policies.tables import Columns
 
-__all__ = ["FILE", "checked", "columns_of", "escaped_errors", "table_options"]
+__all__ = ["FILE", "checked", "columns_of", "escaped_errors", "table_options", "table_options_given"]
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 _TABLE: list[Callable[[Any], Any]] = [
@@ -60,6 +60,14 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_TABLE):
         command = option(command)
     return command
+
+
+def table_options_given(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `table_options` that differ from their defaults, by their names on the command line."""
+    shared = click.command(table_options(lambda **_: None)).params
+    options = [parameter for parameter in shared if isinstance(parameter, click.Option)]
+    values = {option.opts[0].removeprefix("--"): (given[str(option.name)], option.default) for option in options}
+    return {name: value for name, (value, default) in values.items() if value not in (None, (), default)}
 
 
 def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:

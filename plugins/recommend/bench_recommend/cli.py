@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from bench_policies.cli_options import checked, columns_of, escaped_errors, table_options
+from bench_policies.cli_options import checked, columns_of, escaped_errors, table_options, table_options_given
 
 from bench_core import hookimpl
 from bench_core.suites import ISOLATION, JSON
@@ -81,24 +81,8 @@ def recommend(
     except KeyboardInterrupt:
         click.echo("bench: stopped; nothing was written", err=True)
         return 130
-    shared = (
-        "target",
-        "prices",
-        "budget",
-        "cap",
-        "accuracy",
-        "error_costs",
-        "threshold",
-        "categorical",
-        "drop",
-        "size",
-        "task",
-        "missing",
-    )
-    options = {name.replace("_", "-"): given[name] for name in shared}
-    usual = {"encode": "onehot", "measure": "accuracy", "separator": ",", "decimal": "."}
-    options |= {name: given[name] for name, value in usual.items() if given[name] != value}
-    command = fit_command(recommendation.method, str(given["data"]), options, parameters=recommendation.parameters)
+    options, parameters = table_options_given(given), recommendation.parameters
+    command = fit_command(recommendation.method, str(given["data"]), options, parameters=parameters)
     page = write_page(recommendation, out, command)
     if as_json:
         from bench_core.suites import print_json

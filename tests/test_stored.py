@@ -93,8 +93,7 @@ def test_a_metric_that_fails_keeps_the_trial_and_is_named_with_it(tmp_path: Path
         report = place.run(text)
         assert (report.summary.computed, report.summary.failures, report.exit_code) == (computed, [], 2)
         assert report.refused == (
-            "slopes on blobs, costs uniform, seed 0: metric 'shaky' failed: IndexError: no row 7 "
-            "(a metric returns a number, NaN where it is undefined)"
+            "slopes on blobs, costs uniform, seed 0: metric 'shaky' must return a number or NaN: IndexError: no row 7"
         )
     assert without.run(text).exit_code == 0  # a suite without the metric uses the same record
 

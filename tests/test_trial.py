@@ -393,7 +393,7 @@ def test_a_metric_cannot_write_into_an_outcome() -> None:
     made = run(lambda problem: THREE, metrics={**bad, **METRICS})
     assert made.record["policies"] == record(lambda problem: THREE)["policies"]
     assert made.outcomes
-    with pytest.raises(ContractError, match=r"metric 'bad' failed.*read-only"):
+    with pytest.raises(ContractError, match=r"metric 'bad' must return a number.*read-only"):
         measure(made.outcomes[0].outcome, bad)
 
 

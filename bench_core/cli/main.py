@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -88,20 +86,11 @@ def run(
 
     own = {name: given.pop(name) for name in Options.__dataclass_fields__ if name in given}
     how = Options(**own, memory=None if memory is None else int(memory), plugin_options=given)
-    with _stopped_by_sigterm(), Progress(strict) as progress:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # batch systems and containers send it
+    with Progress(strict) as progress:
         chosen, notice = parse_only(only, session.suite), partial(click.echo, err=True)
         report = run_suite(session, how, seeds, chosen, progress.started, progress.advance, notice)
     return _report(report)
-
-
-@contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM, which batch systems and containers send, stop the run as Ctrl-C does."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _report(report: RunReport) -> int:
@@ -112,13 +101,9 @@ def _report(report: RunReport) -> int:
         click.echo(line, err=True)
     for label, message in report.plan.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
-    _name_trials("failed", report.summary.failures)
-    if report.earlier_failures:
-        click.echo(f"{report.earlier_failures} trial(s) failed before; --retry-failed runs them again", err=True)
-    _name_trials("over the limit", report.summary.over_limit)
-    if report.earlier_over_limit:
-        sentence = f"{report.earlier_over_limit} trial(s) took longer than the time limit before"
-        click.echo(f"{sentence}; --retry-over-limit runs them again", err=True)
+    failed, slow = "failed before; --retry-failed", "took longer than the time limit before; --retry-over-limit"
+    _name_trials("failed", report.summary.failures, f"{failed} runs them again", report.earlier_failures)
+    _name_trials("over the limit", report.summary.over_limit, f"{slow} runs them again", report.earlier_over_limit)
     if report.table is not None:
         print_table(*report.table)
     written = "".join(f"; {line}" for line in report.written)
@@ -129,13 +114,15 @@ def _report(report: RunReport) -> int:
     return report.exit_code
 
 
-def _name_trials(what: str, trials: list[tuple[Planned, str]]) -> None:
-    """Print the first few trials, each with its message."""
+def _name_trials(what: str, trials: list[tuple[Planned, str]], before: str, earlier: int) -> None:
+    """Print the first few trials, each with its message, and how many there were in earlier runs."""
     for planned, message in trials[:_NAMED]:
         trial = planned.trial
         click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
     if len(trials) > _NAMED:
         click.echo(f"{what}: {len(trials) - _NAMED} more", err=True)
+    if earlier:
+        click.echo(f"{earlier} trial(s) {before}", err=True)
 
 
 if __name__ == "__main__":

@@ -91,10 +91,8 @@ class Decisions:
         if isinstance(answer, ContractError):  # the error that another process found
             raise answer
         if type(answer) is not Decisions:
-            kind = type(answer).__name__
-            if isinstance(answer, Decisions):
-                kind = f"its subclass {kind}"
-            raise ContractError(f"decide must return Decisions, not {kind}")
+            subclass = "its subclass " if isinstance(answer, Decisions) else ""
+            raise ContractError(f"decide must return Decisions, not {subclass}{type(answer).__name__}")
         exact: dict[str, Any] = {}
         for name in ("acquired", *_COLUMNS):
             value = getattr(answer, name)
@@ -122,10 +120,9 @@ class Decisions:
             ContractError: the answer is not exactly a `Decisions` (a subclass could change its answers later), or has a
                 wrong shape or type, NaN, or invalid probabilities.
         """
-        exact: dict[str, Any] = dict(vars(Decisions.exact(answer)))
-        for name, value in exact.items():
-            if value is not None and value.shape[:1] == (len(order),):
-                exact[name] = value[order]  # taking the rows copies it
+        given = vars(Decisions.exact(answer)).items()
+        # Taking the rows copies them.
+        exact = {n: v if v is None or v.shape[:1] != (len(order),) else v[order] for n, v in given}
         received = Decisions(**exact).checked(len(order), features, classes)
         held = {name: array for name, array in vars(received).items() if array is not None}
         return Decisions(**{name: locked(np.ascontiguousarray(array)) for name, array in held.items()})

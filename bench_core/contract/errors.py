@@ -75,12 +75,9 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     import difflib  # here, since importing takes a millisecond and is rarely needed
 
     names = sorted(set(known))
-    close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
-    if not close:
-        folded = {name.casefold().replace("_", "-"): name for name in names}
-        key = wrong.casefold().replace("_", "-")
-        close = [folded[key]] if key in folded else []
-    if close:
+    folded = {name.casefold().replace("_", "-"): name for name in names}
+    same = folded.get(wrong.casefold().replace("_", "-"))
+    if close := difflib.get_close_matches(wrong, names, n=1, cutoff=0.6) or ([same] if same else []):
         return f"did you mean {close[0]!r}?"
     if not names:
         return ""

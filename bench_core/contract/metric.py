@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_core.contract.decisions import Outcome
-from bench_core.contract.errors import ContractError, RequestError, attempt, did_you_mean, with_hint
+from bench_core.contract.errors import ContractError, RequestError, did_you_mean, with_hint
 from bench_core.contract.facts import ALL_TASKS, CLASSIFICATION
 
 
@@ -85,19 +85,14 @@ def measure(outcome: Outcome, metrics: Mapping[str, Metric]) -> dict[str, float]
     Raises:
         ContractError: a metric failed, or its value is not a number.
     """
-    return {
-        name: _value(name, metric, outcome)
-        for name, metric in metrics.items()
-        if outcome.task in metric.tasks and (not metric.reference or outcome.reference is not None)
-    }
-
-
-def _value(name: str, metric: Metric, outcome: Outcome) -> float:
-    value = attempt(lambda: float(metric.function(outcome)))
-    if isinstance(value, BaseException):
-        expected = "a metric returns a number, NaN where it is undefined"
-        raise ContractError(f"metric {name!r} failed: {with_hint(value)} ({expected})") from value
-    return value
+    values = {}
+    for name, metric in metrics.items():
+        if outcome.task in metric.tasks and (not metric.reference or outcome.reference is not None):
+            try:
+                values[name] = float(metric.function(outcome))
+            except Exception as error:
+                raise ContractError(f"metric {name!r} must return a number or NaN: {with_hint(error)}") from error
+    return values
 
 
 DEFAULT_METRICS = ("combined", "error", "ndcg@5", "mse")

@@ -233,23 +233,18 @@ class Auditor:
             return answer
         guilty: list[tuple[int, str]] = []
         for feature, feature_name in enumerate(feature_names):
-            unpaid = ~first.acquired[:, feature]
+            unpaid = ~first.acquired[:, feature, None]
             if not unpaid.any():
                 continue
-            X = np.array(batch.X)
-            for column in np.flatnonzero(self.feature_of_column == feature):
-                X[unpaid, column] = shown[unpaid, column]
-            count = int(self._changed(policy, X, batch, first, name).sum())
-            if count:
+            X = np.where(unpaid & (self.feature_of_column == feature), shown, batch.X)
+            if count := int(self._changed(policy, X, batch, first, name).sum()):
                 guilty.append((count, feature_name))
         guilty.sort(key=lambda pair: -pair[0])
         if answer := moved(batch, first) if guilty else moved(*complete):
             return answer
         if not guilty:
-            return (
-                f"{name} depends on features it did not acquire (no single one explains it) on "
-                f"{int(changed.sum())} of {rows} rows"
-            )
+            where = f"(no single one explains it) on {changed.sum()} of {rows} rows"
+            return f"{name} depends on features it did not acquire {where}"
         findings = "; ".join(f"feature {feature!r} on {count} rows" for count, feature in guilty[:5])
         more = f"; and {len(guilty) - 5} more features" if len(guilty) > 5 else ""
         return f"{name} read without paying: {findings}{more} (of {rows} rows)"

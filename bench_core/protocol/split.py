@@ -110,9 +110,8 @@ def _by_stratum(strata: NDArray[Any], rng: Shuffler) -> NDArray[np.int64]:
 def _largest_remainder(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
     """Integers that sum to ``total``, each within one of its share; ties go to the earlier."""
     floors = np.floor(shares + 1e-9).astype(np.int64)
-    left = total - int(floors.sum())
     order = np.argsort(-(shares - floors), kind="stable")
-    floors[order[: max(left, 0)]] += 1
+    floors[order[: max(total - int(floors.sum()), 0)]] += 1
     return floors
 
 

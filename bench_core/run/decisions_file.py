@@ -79,9 +79,7 @@ def _column(values: NDArray[Any], count: int, kind: Any = None) -> Any:
 
 def _filled(column: NDArray[Any] | None, missing: Any) -> NDArray[Any] | None:
     """A policy's column; None if it holds placeholders."""
-    if column is None or np.array_equal(column[:1], [missing], equal_nan=True):
-        return None
-    return column
+    return None if column is None or np.array_equal(column[:1], [missing], equal_nan=True) else column
 
 
 def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator[PolicyOutcome]:
@@ -94,8 +92,7 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
     features = int(table.schema.metadata[b"features"])
     budgets = json.loads(table.schema.metadata[b"budgets"])
     data = {name: table.column(name) for name in table.column_names}
-    packed = np.frombuffer(b"".join(data.pop("acquired").to_pylist()), dtype=np.uint8)
-    packed = packed.reshape(table.num_rows, -1)
+    packed = np.frombuffer(b"".join(data.pop("acquired").to_pylist()), dtype=np.uint8).reshape(table.num_rows, -1)
     arrays = {name: column.to_numpy() for name, column in data.items()}
     probabilities = sorted((name for name in arrays if name[0] == "p" and name[1:].isdigit()), key=lambda n: int(n[1:]))
     order = np.lexsort((arrays["test"], arrays["policy"]))

@@ -162,12 +162,10 @@ class _Running:
             del record["audit_seed"]  # only a failed audit keeps it
         self.solver.done()
         with clock("metrics"):
-            answer = empty_answer(prepared.problem)
-            record["policies"], record["empty"] = tables_of(described, outcomes, answer, self.metrics)
+            record |= tables_of(described, outcomes, empty_answer(prepared.problem), self.metrics)
             record["usage"] = usage_of(outcomes)
             tested = [judged.outcome for judged in outcomes if judged.part == "test"]
-            spread = distribution([outcome.decisions for outcome in tested], tested[0].reference)
-            if spread is not None:
+            if spread := distribution([outcome.decisions for outcome in tested], tested[0].reference):
                 record["evaluations"] = spread
         record |= {"status": "ok", "task": self.dataset.task, "features": list(self.dataset.feature_names)}
         record |= {"history": plain(dict(family.history)), "diagnostics": plain(dict(family.diagnostics))}

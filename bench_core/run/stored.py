@@ -10,7 +10,7 @@ from bench_core.contract.errors import ContractError, StoreError
 from bench_core.contract.metric import Metric
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
-from bench_core.run.summary import measure_empty
+from bench_core.run.summary import add_metric
 
 
 def stored_records(
@@ -41,14 +41,12 @@ def stored_records(
 
 def _call_by_name(record: dict[str, Any], metrics: Mapping[str, Metric]) -> None:
     """Rename metrics from their keys in records to their names; values of other versions are removed."""
+    tables = [record.get(kind, {}).get(part, {}) for kind in ("policies", "empty") for part in ("validation", "test")]
     for name, metric in metrics.items():
-        if metric.key != name:
-            for kind in ("policies", "empty"):
-                for part in ("validation", "test"):
-                    table = record.get(kind, {}).get(part, {})
-                    table.pop(name, None)
-                    if metric.key in table:
-                        table[name] = table.pop(metric.key)
+        for table in tables if metric.key != name else ():
+            table.pop(name, None)
+            if metric.key in table:
+                table[name] = table.pop(metric.key)
 
 
 def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Store, planned: Planned) -> bool:
@@ -62,10 +60,9 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
         return False
     trial = planned.trial
     try:
-        for judged in store.outcomes(record["name"], record["task"], trial.threshold if trial.reject else None):
-            judged.add_metrics(record["policies"], lacking)
-            if judged.policy == 0 and "empty" in record:
-                measure_empty(record["empty"], [judged], lacking)
+        outcomes = list(store.outcomes(planned.name, record["task"], trial.threshold if trial.reject else None))
+        for name, metric in lacking.items():
+            add_metric(record, outcomes, name, metric)
     except ContractError as error:
         raise ContractError(f"{trial.title}: {error}") from error
     return True

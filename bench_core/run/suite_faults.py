@@ -63,9 +63,8 @@ def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str
     if error["type"].startswith("union_tag") and section is not None:
         tag = error.get("ctx", {}).get("tag", "")
         kinds = section.rules.kinds
-        if not tag:
-            return f".kind is needed; known: {', '.join(kinds)}"
-        return f".kind: {tag!r} is not a kind of {section.key}; {did_you_mean(tag, kinds)}"
+        needed = f".kind is needed; known: {', '.join(kinds)}"
+        return f".kind: {tag!r} is not a kind of {section.key}; {did_you_mean(tag, kinds)}" if tag else needed
     if place and place[-1] == "encode" and error["type"] == "literal_error":
         return f": {_shortened(str(value))} is unknown; {did_you_mean(str(value), ENCODINGS)}"
     shown = f" (given: {_shortened(value)})" if isinstance(value, str | int | float | bool) else ""

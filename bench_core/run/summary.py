@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from bench_core.contract.method import Policy
 from bench_core.contract.metric import Metric, measure
 from bench_core.protocol.empty import empty_outcome
 
-__all__ = ["Described", "PolicyOutcome", "describe", "distribution", "measure_empty", "tables_of", "usage_of"]
+__all__ = ["Described", "PolicyOutcome", "add_metric", "describe", "distribution", "tables_of", "usage_of"]
 
 MOST_BARS = 64
 
@@ -28,11 +28,6 @@ class PolicyOutcome:
     policy: int
     part: str
     outcome: Outcome
-
-    def add_metrics(self, columns: dict[str, Any], metrics: Mapping[str, Metric]) -> None:
-        """Append this policy's metrics to the columns of its family, which hold those of the policies before it."""
-        for name, value in measure(self.outcome, metrics).items():
-            columns[self.part].setdefault(metrics[name].key, []).append(plain(value))
 
 
 @dataclass(frozen=True)
@@ -65,48 +60,44 @@ def describe(number: int, policy: Policy) -> Described:
 
 def tables_of(
     described: list[Described], outcomes: list[PolicyOutcome], answer: list[float], metrics: Mapping[str, Metric]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The family by columns (label, details, budget, and each metric on validation and test), and the empty policy.
+) -> dict[str, Any]:
+    """The tables of a record: the family by columns (``policies``), and the empty policy with its answer (``empty``).
 
-    A metric that fails is left out. The error is reported when the metric is computed from the stored decisions, so
-    that a metric cannot make a trial fail.
-
-    Args:
-        described: the family's policies.
-        outcomes: their outcomes.
-        answer: the answer of the empty policy.
-        metrics: the metrics to compute, by name.
+    A metric that fails is left out, so that it cannot make the trial fail. Its error is raised where the metric is
+    computed from the stored decisions.
     """
-    said = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
-    columns: dict[str, Any] = {**said, "validation": {}, "test": {}}
-    empty: dict[str, Any] = {"answer": answer, "validation": {}, "test": {}}
-    nothing = [replace(judged, outcome=empty_outcome(answer, judged.outcome)) for judged in outcomes[:2]]
+    columns = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
+    empty = {"answer": answer, "validation": {}, "test": {}}
+    tables = {"policies": {**columns, "validation": {}, "test": {}}, "empty": empty}
     for name, metric in metrics.items():
-        own: dict[str, Any] = {"validation": {}, "test": {}}
-        free: dict[str, Any] = {"validation": {}, "test": {}}
         with suppress(ContractError):
-            for judged in outcomes:
-                judged.add_metrics(own, {name: metric})
-            for judged in nothing:
-                judged.add_metrics(free, {name: metric})
-            for part in own:
-                columns[part] |= own[part]
-                empty[part] |= {key: value for key, (value,) in free[part].items()}
-    return columns, empty
+            add_metric(tables, outcomes, name, metric)
+    return tables
 
 
-def measure_empty(empty: dict[str, Any], outcomes: Iterable[PolicyOutcome], metrics: Mapping[str, Metric]) -> None:
-    """Add the empty policy's metrics to its entry in a record (``answer``, ``validation`` and ``test``).
+def add_metric(record: dict[str, Any], outcomes: Sequence[PolicyOutcome], name: str, metric: Metric) -> None:
+    """Add a metric to a record's columns and to its empty policy; only some apply without a reference.
 
     Args:
-        empty: the entry, which is changed. It contains the ``answer`` (`bench_core.protocol.empty.empty_answer`).
-        outcomes: the outcomes of any one policy on each part; the empty policy is judged on the same rows.
-        metrics: the metrics to compute, by name; those that need a reference are left out.
+        record: the record, or its tables; it is changed.
+        outcomes: the outcomes of all policies on both parts, those of the first policy first. The empty policy is
+            judged on the same rows.
+        name, metric: the metric.
+
+    Raises:
+        ContractError: the metric failed; the record is unchanged.
     """
-    for judged in outcomes:
-        part = empty.setdefault(judged.part, {})
-        for name, value in measure(empty_outcome(empty["answer"], judged.outcome), metrics).items():
-            part[metrics[name].key] = plain(value)
+    policies, empty = record["policies"], record.get("empty", {})
+    values = [(judged.part, measure(judged.outcome, {name: metric})) for judged in outcomes]
+    nothing = [
+        (judged.part, measure(empty_outcome(empty["answer"], judged.outcome), {name: metric}))
+        for judged in (outcomes[:2] if empty else ())
+    ]
+    for part, value in values:
+        if value:
+            policies[part].setdefault(metric.key, []).append(plain(value[name]))
+    for part, value in nothing:
+        empty[part] |= {metric.key: plain(value[name])} if value else {}
 
 
 _MOST_USAGE = 6000

@@ -210,10 +210,9 @@ class Isolated(Solver):
             template = self._template(self._plugin)
             try:
                 return template.fork(self._memory)
-            except CallError:  # loading kernels started threads, so the template cannot be forked
-                self._cold.add(self._plugin.name)
-                self._templates.pop(self._plugin.name).end()
-            except (StoppedError, SandboxError):
+            except (CallError, StoppedError, SandboxError) as error:
+                if isinstance(error, CallError):  # loading kernels started threads, so the template cannot be forked
+                    self._cold.add(self._plugin.name)
                 self._templates.pop(self._plugin.name).end()
         return self._fresh(self._plugin, memory=self._memory)
 

@@ -266,7 +266,7 @@ def test_missing_data_is_reported_with_its_remedy_and_other_trials_are_run(bench
 def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> None:
     suite = bench.suite(SMALL)
     bench("run", suite)
-    bench.suite('metrics = ["max-cost", "accuracy-under@3", "cost"]\n' + SMALL)
+    bench.suite('metrics = ["max-cost", "accuracy-under@3", "ndcg@3", "cost"]\n' + SMALL)
     text = (bench.folder / "s.toml").read_text().replace('[suite]\nname = "s"\n', "")
     (bench.folder / "s.toml").write_text(text.replace("[protocol]", '[suite]\nname = "s"\n[protocol]', 1))
     said = bench("run", suite)
@@ -274,6 +274,7 @@ def test_a_metric_added_later_comes_from_the_stored_decisions(bench: Bench) -> N
     page = bench.page()
     assert "Dearest row" in page
     assert "Accuracy, cost ≤ @3" in page
+    assert "No table has a column for NDCG@3: no data set here has values of it." in page
     fresh = bench("run", suite, "--store", "fresh", "--out", "page-fresh")
     assert "12 trial(s) computed" in fresh.stdout
     assert bench.page(out="page-fresh") == page

@@ -423,3 +423,10 @@ def test_check_fails_when_the_store_holds_other_records(bench: Bench) -> None:
 
 def test_metrics_of_the_tests_are_the_default_ones() -> None:
     assert METRICS == ("coverage", "conclusive-accuracy", "cost", "combined")
+
+
+def test_a_metric_without_values_has_no_column_and_is_named() -> None:
+    shown = "No table has a column for NDCG@5, Combined: no data set here has values of it."
+    values: Values = {key: {"cost": found["cost"]} for key, found in VALUES.items()}
+    assert shown in page(*made(values, metrics=["ndcg@5", "combined", "cost"]))
+    assert "No table has a column" not in page(*made(values, metrics=["cost"]))

@@ -43,6 +43,7 @@ def render_page(analysed: Analysed) -> str:
         splits=splits_so_far((grid.dataset, row.done, row.expected) for grid in analysed.tables for row in grid.rows),
         outdated=sorted(outdated(suite, records).items()),
         least_coverage=f"{100 * suite.least_coverage:g}" if suite.least_coverage else "",
+        without_column=_without_column(analysed),
         has_paper=bool(suite.section("paper")),
         parts="".join(f"{line}\n" for part in page_parts(analysed) for line in part.lines),
         datasets="" if own else "".join(dataset_section(suite, records, grid, paper) for grid in analysed.tables),
@@ -56,6 +57,14 @@ def render_page(analysed: Analysed) -> str:
         **provenance(suite, records, analysed.verified),
     )
     return page.rstrip() + "\n"
+
+
+def _without_column(analysed: Analysed) -> list[str]:
+    """Titles of the suite's metrics that no table shows, because no row has a value or none has queries."""
+    shown = {name for grid in analysed.tables for name in grid.columns}
+    return [
+        metric.title or name for name, metric in analysed.suite.metrics.items() if analysed.tables and name not in shown
+    ]
 
 
 def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:

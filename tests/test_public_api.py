@@ -11,6 +11,7 @@ from pathlib import Path
 import bench_analysis
 import bench_leaderboard
 import bench_records
+import click
 import pytest
 from support.bench import ROOT, Bench, install
 from support.sources import Import, Project, imports, projects
@@ -43,6 +44,16 @@ def entry_modules(project: Project) -> list[Path]:
     groups = project.metadata["project"].get("entry-points", {})
     names = [module for group in ("budgetbench", "budgetbench.commands") for module in groups.get(group, {}).values()]
     return [project.folder / f"{name.replace('.', '/')}.py" for name in names]
+
+
+@pytest.mark.parametrize("project", PLUGINS, ids=lambda project: project.folder.name)
+def test_a_plugin_has_an_entry_point_for_every_command(project: Project) -> None:
+    """A command without one can be called only after another command of its module."""
+    points = project.metadata["project"].get("entry-points", {}).get("budgetbench.commands", {})
+    group = click.Group(commands={name: click.Command(name) for name in ("run",)})
+    for module in set(points.values()):
+        importlib.import_module(module).bench_register_commands(group=group)
+    assert set(group.commands) - {"run"} == set(points) - {"run"}
 
 
 @pytest.mark.parametrize("project", PLUGINS, ids=lambda project: project.folder.name)

@@ -34,6 +34,9 @@ def claims(session: SuiteSession, stress: bool) -> int:
     """
     from bench_claims.commands import rows_of_stress, rows_of_verdicts, stressed, undeclared
 
+    if not session.suite.section("claims"):
+        click.echo(f"{session.suite.name} has no claims")
+        return 0
     if not stress:
         print_table(*rows_of_verdicts(session))
         return 0

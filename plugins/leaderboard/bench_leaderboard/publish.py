@@ -11,6 +11,7 @@ from bench_records import (
     RECORDS,
     VERIFIED,
     Records,
+    command_for,
     differing,
     find_losses,
     published,
@@ -93,13 +94,13 @@ def publish_again(session: SuiteSession) -> list[Path]:
     """
     committed = published(session).whole
     if committed is None:
-        raise RequestError(f"{session.folder}: nothing is published there; run: bench run {session.suite.path}")
+        raise RequestError(f"{session.folder}: nothing is published there; run: {command_for(session)}")
     now = {trial.dataset: definition_of(trial) for trial in session.suite.trials(seeds=1)}
     for dataset, before in committed.definitions.items():
         if now.get(dataset, before) != before:
             raise RequestError(
                 f"the definition of data set {dataset!r} has changed, so its published records are of other data; "
-                f"run: bench run {session.suite.path}"
+                f"run: {command_for(session)}"
             )
     return _write(session, pages(session, committed))
 
@@ -145,7 +146,7 @@ def publish(
         current.forget(session)
         raise DamagedRecordsError(
             f"{len(session.store.unreadable)} record(s) are damaged, so nothing was written; "
-            f"run: bench run {session.suite.path}"
+            f"run: {command_for(session)}"
         )
     _check_losses(session, plan, records, drop)
     if not len(records.policies):
@@ -198,7 +199,7 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
         "was written:",
         *(f"  {loss}" for loss in losses[:_SHOWN]),
         *([f"  … and {len(losses) - _SHOWN} more groups"] if len(losses) > _SHOWN else []),
-        f"compute them anew: bench run {session.suite.path}; or let them go: "
+        f"compute them anew: {command_for(session)}; or let them go: "
         + " ".join(f"--drop {shlex.quote(name)}" for name in names),
     ]
     raise WouldLoseError("\n".join(lines))
@@ -221,7 +222,7 @@ def check(session: SuiteSession, private: bool = False, draw: bool = False) -> l
     """
     committed = published(session).whole
     if committed is None:
-        return [f"{session.folder}: there is no committed export; run: bench leaderboard {session.suite.path}"]
+        return [f"{session.folder}: there is no committed export; run: {command_for(session, 'bench leaderboard')}"]
     wrong = [message for message in [_not_isolated(committed)] if message and not private]
     files = pages(session, committed, compress=False, draw=draw)
     wrong += [f"{path} is not what the records give" for path in differing(files)]

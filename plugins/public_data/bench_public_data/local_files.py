@@ -85,7 +85,7 @@ def find_file(path: str, context: DataContext) -> Path:
     hint = did_you_mean(Path(path).name, names) if names else ""
     searched = " nor ".join(repr(str(place.absolute())) for place in places)
     raise DataUnavailable(
-        f"there is no file {searched}" + (f"; in that directory: {hint}" if hint else ""),
+        f"there is no file {searched}" + (f"; {hint}" if hint else ""),
         "paths are relative to the working directory, then to the mirror (BUDGETBENCH_MIRROR)",
     )
 

@@ -10,6 +10,7 @@ from .exports import write_export as write_export
 from .files import differing as differing
 from .files import distinct as distinct
 from .files import write_files as write_files
+from .hints import command_for as command_for
 from .losses import find_losses as find_losses
 from .losses import outdated as outdated
 from .once import Once as Once

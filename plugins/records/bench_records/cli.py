@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bench_core import hookimpl
+from bench_core import RequestError, hookimpl
 from bench_core.suites import ISOLATION, warn, with_session, with_sessions
 from bench_records.cli_merge import merge
 from bench_records.cli_submit import submit
@@ -45,7 +45,6 @@ def verify(
     """
     from secrets import randbelow
 
-    from bench_core import RequestError
     from bench_core.execution import Options
     from bench_records import verification as verifying
 
@@ -87,9 +86,13 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
     """
     from bench_records.committed import records_of
     from bench_records.files import write_files
+    from bench_records.hints import command_for
     from bench_records.tables import budget_table, export_table, exported
 
     records = records_of(session)
+    if not len(records.policies):
+        stored = f"{session.folder} and {session.store.path} have no record of the suite"
+        raise RequestError(f"{stored}; run: {command_for(session)}")
     table = budget_table(session, records) if budgets else export_table(records, session.suite)
     data = exported(table, form)
     warn(session)

@@ -66,7 +66,7 @@ def merge_stores(sources: Sequence[Path], into: Path) -> Iterator[MergeReport]:
     repeated: records that were added stay.
 
     Raises:
-        RequestError: a store does not exist, or is the store to merge into.
+        RequestError: a store does not exist, is another folder, or is the store to merge into.
         StoreError: a record cannot be read or written.
     """
     for path in sources:
@@ -75,6 +75,9 @@ def merge_stores(sources: Sequence[Path], into: Path) -> Iterator[MergeReport]:
             raise RequestError(f"there is no store {path}; {did_you_mean(str(path), near)}".rstrip("; "))
         if path.resolve() == into.resolve():
             raise RequestError(f"the store {path} cannot be merged into itself")
+        entries = {entry.name for entry in path.iterdir()}
+        if entries and not entries & {*Store.others} and not any(True for _ in Store(path).files()):
+            raise RequestError(f"{path} is not a store: it has no records of trials")
     store = Store(into)
     for path in sources:
         yield _merge(Store(path), store)

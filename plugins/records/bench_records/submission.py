@@ -16,6 +16,7 @@ from bench_core.testing import check_plugin
 from bench_records.committed import published, records_of
 from bench_records.exports import RECORDS, read_export, write_export
 from bench_records.files import write_files
+from bench_records.hints import command_for
 from bench_records.losses import find_losses
 from bench_records.published_form import published_form, shown_names
 from bench_records.records import Records
@@ -73,12 +74,10 @@ def submit(
         wheel_holds(wheel, code)
     own, whole = _own_trials(session, code), records_of(session)
     if session.store.unreadable:
-        raise RequestError(
-            f"{len(session.store.unreadable)} record(s) are damaged; run: bench run {session.suite.path}"
-        )
+        raise RequestError(f"{len(session.store.unreadable)} record(s) are damaged; run: {command_for(session)}")
     if missing := sum(planned.state == "missing" for planned in own):
         raise RequestError(
-            f"{missing} of {len(own)} trials of plugin {plugin!r} are not done; run: bench run {session.suite.path}"
+            f"{missing} of {len(own)} trials of plugin {plugin!r} are not done; run: {command_for(session)}"
         )
     records = _only(whole, {planned.name for planned in own})
     is_published = _agree(session, records, code)

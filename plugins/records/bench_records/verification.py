@@ -34,6 +34,7 @@ from bench_core.suites import Plan, Planned, SuiteSession
 from bench_records.checksums import SLOT
 from bench_records.committed import published
 from bench_records.files import write_files
+from bench_records.hints import command_for
 from bench_records.records import Records, collect
 from bench_records.verified import VERIFIED, read_verified, with_verified
 
@@ -105,7 +106,9 @@ def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
     except ValueError:
         value = math.nan
     if not value > 0 or (percent and value > 100) or (not percent and value != int(value)):
-        raise RequestError(f"--sample {sample}: give a number of records, or a share such as 5%")
+        raise RequestError(
+            f"--sample {sample}: give a number of records, or a share such as 5%, above 0 and at most 100%"
+        )
     count = min(len(names), math.ceil(value / 100 * len(names)) if percent else int(value))
     random = np.random.PCG64(seed).random_raw(len(names))
     chosen = set(np.argsort(random, kind="stable")[:count].tolist())
@@ -135,7 +138,7 @@ def verify(
     """
     whole = published(session).whole
     if whole is None:
-        raise RequestError(f"{session.folder}: nothing is published there; run: bench run {session.suite.path}")
+        raise RequestError(f"{session.folder}: nothing is published there; run: {command_for(session)}")
     plan = session.plan()
     by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
     if not by_name:

@@ -151,13 +151,17 @@ def test_a_done_trial_replaces_its_failure_and_not_the_reverse(store: Path, tmp_
     assert contents(store) == contents(other)
 
 
-@pytest.mark.parametrize("wrong", ["missing", "itself", "a file"])
+@pytest.mark.parametrize("wrong", ["missing", "itself", "a file", "pages"])
 def test_stores_that_cannot_be_merged_are_refused_before_anything_is_copied(
     store: Path, tmp_path: Path, wrong: str
 ) -> None:
     (tmp_path / "file").touch()
+    (tmp_path / "pages" / "s").mkdir(parents=True)
+    (tmp_path / "pages" / "s.md").touch()
     into = tmp_path / "into"
-    named = {"missing": tmp_path / "stor", "itself": into, "a file": tmp_path / "file"}[wrong]
+    named = {"missing": tmp_path / "stor", "itself": into, "a file": tmp_path / "file", "pages": tmp_path / "pages"}[
+        wrong
+    ]
     if wrong == "itself":
         into.mkdir()
     result = merged(store, named, "--into", into, expect=2)

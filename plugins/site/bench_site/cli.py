@@ -30,6 +30,9 @@ def site(directory: Path, out: Path, suites: Path, docs: Path) -> int:
     """Build the site into DIRECTORY: published results and documentation, with every link checked."""
     from bench_site.build import build_site
 
+    for option, folder, usual in (("--suites", suites, "suites"), ("--docs", docs, "docs")):
+        if folder != Path(usual) and not folder.is_dir():
+            click.echo(f"bench: {option} {folder}: there is no such folder, so the site lacks its pages", err=True)
     built = build_site(listed_plugins(), out, suites, docs, directory)
     for line in built.faults:
         click.echo(f"bench: {line}", err=True)

@@ -59,7 +59,7 @@ class Progress:
         """Print how many trials there are, and how many must be computed."""
         self._total, self._done = todo, 0
         self.__exit__()
-        click.echo(f"{len(plan.planned)} trials, {todo} to compute", err=True)
+        click.echo(f"{(count := len(plan.planned))} trial{'s' * (count != 1)}, {todo} to compute", err=True)
         if todo and sys.stderr.isatty():
             from rich import progress
             from rich.console import Console

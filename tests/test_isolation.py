@@ -131,6 +131,50 @@ def test_the_record_says_how_a_method_ended_and_the_run_continues(rogue: Bench) 
     assert not [p for p in left if str(rogue.folder) in " ".join(p.environ().values())]
 
 
+_NOTES = """
+import os
+import resource
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_core import hookimpl
+from tiny_plugin import Slopes
+
+BENCH_CONTRACT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Notes(Slopes):
+    '''Notes its memory limit in the folder of kernels, where it may write only while they are compiled.'''
+
+    def fit(self, problem):
+        with suppress(OSError):
+            Path(os.environ["NUMBA_CACHE_DIR"], "limit").write_text(str(resource.getrlimit(resource.RLIMIT_DATA)[0]))
+        return super().fit(problem)
+
+
+@hookimpl
+def bench_register_methods(register):
+    register("notes", Notes)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "limit"), [(("--memory", "1G"), 4 * 2**30), (("--memory", "5G"), 5 * 2**30), ((), -1)]
+)
+def test_compiling_kernels_has_a_memory_limit_if_trials_have_one(
+    bench: Bench, given: tuple[str, ...], limit: int
+) -> None:
+    install(bench.plugins, "notes_plugin", _NOTES, "notes")
+    kernels = bench.folder / "kernels"
+    suite = bench.suite(BLOBS + method("notes", "notes"))
+    bench("run", suite, *given, BUDGETBENCH_ISOLATION="process", NUMBA_CACHE_DIR=str(kernels))
+    (noted,) = kernels.rglob("limit")
+    assert int(noted.read_text()) == limit
+
+
 @pytest.mark.weekly
 def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> None:
     plugin = (

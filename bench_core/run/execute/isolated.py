@@ -50,7 +50,7 @@ _PRELOAD = (
 _PREPARE = "bench_core.run.execute.solving:prepare"
 _ENVIRONMENT = {"JOBLIB_MULTIPROCESSING": "0"}
 """joblib makes semaphores when it is imported, which a restricted process cannot do."""
-_IMPORT_SECONDS, _WARM_UP_SECONDS = 300.0, 120.0
+_IMPORT_SECONDS, _WARM_UP_SECONDS, _WARM_UP_BYTES = 300.0, 120.0, 2**32
 _MOST_BYTES = 2**32
 _KEPT = 8
 
@@ -222,7 +222,10 @@ class Isolated(Solver):
         return self._templates[plugin.name]
 
     def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
-        """Start a restricted process that has only imported a plugin."""
+        """Start a restricted process that has only imported a plugin.
+
+        Compiling and loading kernels can need more memory than a trial, so the limit is then at least `_WARM_UP_BYTES`.
+        """
         kernels = self._kernels_of(plugin)
         about = {"plugin": plugin.name, "module": plugin.module}
         settings = {**about, "kernels": str(kernels), "writable": writable_kernels}
@@ -234,7 +237,7 @@ class Isolated(Solver):
                 read=[*self._read, kernels],
                 write=[kernels] if writable_kernels else [],
                 environment={"OMP_NUM_THREADS": str(self._threads)},
-                memory=memory,
+                memory=memory or (self._memory and max(self._memory, _WARM_UP_BYTES)),
             )
             process.import_target(_IMPORT_SECONDS)
         except SandboxError as error:

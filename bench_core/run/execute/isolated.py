@@ -222,10 +222,7 @@ class Isolated(Solver):
         return self._templates[plugin.name]
 
     def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
-        """Start a restricted process that has only imported a plugin.
-
-        Compiling and loading kernels can need more memory than a trial, so the limit is then at least `_WARM_UP_BYTES`.
-        """
+        """Start a restricted process that has only imported a plugin; without ``memory``, to compile or load kernels."""
         kernels = self._kernels_of(plugin)
         about = {"plugin": plugin.name, "module": plugin.module}
         settings = {**about, "kernels": str(kernels), "writable": writable_kernels}

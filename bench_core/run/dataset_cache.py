@@ -113,6 +113,6 @@ class DatasetCache:
 
     def save(self) -> None:
         """Write new hashes to the store. If that fails, they are lost, which is no error."""
-        if self._dirty and self.store.is_dir():
+        if self._dirty:
             write_cache(self._index_path, seal({"hashes": self._known}))
             self._dirty = False

@@ -10,7 +10,7 @@ from bench_core.contract.errors import ContractError, StoreError
 from bench_core.contract.metric import Metric
 from bench_core.run.plan import Plan, Planned
 from bench_core.run.store import Store
-from bench_core.run.summary import add_metric
+from bench_core.run.summary import add_metrics
 
 
 def stored_records(
@@ -59,10 +59,7 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
     if not lacking:
         return False
     trial = planned.trial
-    try:
-        outcomes = list(store.outcomes(planned.name, record["task"], trial.threshold if trial.reject else None))
-        for name, metric in lacking.items():
-            add_metric(record, outcomes, name, metric)
-    except ContractError as error:
+    outcomes = list(store.outcomes(planned.name, record["task"], trial.threshold if trial.reject else None))
+    for error in add_metrics(record, outcomes, lacking):
         raise ContractError(f"{trial.title}: {error}") from error
     return True

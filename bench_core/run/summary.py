@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from bench_core.contract.method import Policy
 from bench_core.contract.metric import Metric, measure
 from bench_core.protocol.empty import empty_outcome
 
-__all__ = ["Described", "PolicyOutcome", "add_metric", "describe", "distribution", "tables_of", "usage_of"]
+__all__ = ["Described", "PolicyOutcome", "add_metrics", "describe", "distribution", "tables_of", "usage_of"]
 
 MOST_BARS = 64
 
@@ -69,35 +68,39 @@ def tables_of(
     columns = {key: plain([getattr(one, key) for one in described]) for key in ("label", "details", "budget")}
     empty = {"answer": answer, "validation": {}, "test": {}}
     tables = {"policies": {**columns, "validation": {}, "test": {}}, "empty": empty}
-    for name, metric in metrics.items():
-        with suppress(ContractError):
-            add_metric(tables, outcomes, name, metric)
+    add_metrics(tables, outcomes, metrics)
     return tables
 
 
-def add_metric(record: dict[str, Any], outcomes: Sequence[PolicyOutcome], name: str, metric: Metric) -> None:
-    """Add a metric to a record's columns and to its empty policy; only some apply without a reference.
+def add_metrics(
+    record: dict[str, Any], outcomes: Sequence[PolicyOutcome], metrics: Mapping[str, Metric]
+) -> list[ContractError]:
+    """Add metrics to a record's columns and to its empty policy; some apply only if there is a reference.
 
     Args:
         record: the record, or its tables; it is changed.
         outcomes: the outcomes of all policies on both parts, those of the first policy first. The empty policy is
             judged on the same rows.
-        name, metric: the metric.
+        metrics: the metrics, by name.
 
-    Raises:
-        ContractError: the metric failed; the record is unchanged.
+    Returns:
+        The errors of metrics that failed. These are left out.
     """
-    policies, empty = record["policies"], record.get("empty", {})
-    values = [(judged.part, measure(judged.outcome, {name: metric})) for judged in outcomes]
-    nothing = [
-        (judged.part, measure(empty_outcome(empty["answer"], judged.outcome), {name: metric}))
-        for judged in (outcomes[:2] if empty else ())
-    ]
-    for part, value in values:
-        if value:
-            policies[part].setdefault(metric.key, []).append(plain(value[name]))
-    for part, value in nothing:
-        empty[part] |= {metric.key: plain(value[name])} if value else {}
+    policies, empty, failed = record["policies"], record.get("empty", {}), []
+    nothing = [replace(one, outcome=empty_outcome(empty["answer"], one.outcome)) for one in outcomes[:2] if empty]
+    for name, metric in metrics.items():
+        try:
+            values = [(one.part, measure(one.outcome, {name: metric})) for one in outcomes]
+            free = [(one.part, measure(one.outcome, {name: metric})) for one in nothing]
+        except ContractError as error:
+            failed.append(error)
+            continue
+        for part, value in values:
+            if value:
+                policies[part].setdefault(metric.key, []).append(plain(value[name]))
+        for part, value in free:
+            empty[part] |= {metric.key: plain(value[name])} if value else {}
+    return failed
 
 
 _MOST_USAGE = 6000

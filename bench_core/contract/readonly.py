@@ -60,7 +60,7 @@ def checksums(arrays: Mapping[str, NDArray[Any] | None]) -> dict[str, int]:
 def is_write_refusal(error: object) -> bool:
     """Whether an error or message is NumPy's, Cython's or Numba's refusal to write to a read-only array.
 
-    The refusal of an operating system to write to a read-only file system (``[Errno 30]``) is none.
+    An error of the operating system, such as ``[Errno 30] Read-only file system``, does not count.
     """
     message = str(error).lower()
     return ("read-only" in message or "readonly array" in message) and "[errno" not in message

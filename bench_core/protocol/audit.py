@@ -219,7 +219,7 @@ class Auditor:
     ) -> str:
         """Find the features at fault: substitute each separately, with every row once.
 
-        No feature is blamed if the answers also change where nothing is replaced.
+        If the answers also change when nothing is replaced, the message says so and names no feature.
         """
         rows, places, complete = len(self.rows), batch.once(changed), (batch, first)
         batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]

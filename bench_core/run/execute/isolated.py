@@ -222,7 +222,7 @@ class Isolated(Solver):
         return self._templates[plugin.name]
 
     def _fresh(self, plugin: Plugin, *, memory: int | None = None, writable_kernels: bool = False) -> Process:
-        """Start a restricted process that has only imported a plugin; without a ``memory``, to compile kernels."""
+        """Start a restricted process that has only imported a plugin. Without ``memory``, the limit suits compiling."""
         kernels = self._kernels_of(plugin)
         about = {"plugin": plugin.name, "module": plugin.module}
         settings = {**about, "kernels": str(kernels), "writable": writable_kernels}

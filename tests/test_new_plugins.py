@@ -40,6 +40,7 @@ def test_a_new_plugin_has_a_suite_tests_ci_and_a_licence_in_its_authors_namespac
         ("My Method", "lower-case words"),
         ("json", "not yours to name"),
         ("class", "not yours to name"),
+        ("sklearn", "not yours to name"),
         ("bench-core", "not yours to name"),
         ("emsco", "plugin 'emsco' registers it"),
         ("there", "exists already"),

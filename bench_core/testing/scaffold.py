@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import keyword
 import re
-import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,17 +74,17 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
         registry: the installed plugins, which must not have an object of this kind and name.
 
     Raises:
-        RequestError: the name is invalid, taken, or hides a module of Python or budgetbench; or the folder exists or
-            cannot be written.
+        RequestError: the name is invalid, taken, or hides an installed module; or the folder exists or cannot be
+            written.
     """
     known, module = KINDS[kind], name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise RequestError(f"{name!r} is not a plugin's name: lower-case words joined by hyphens, such as 'my-{kind}'")
-    if keyword.iskeyword(module) or module in sys.stdlib_module_names or re.match("bench_|budgetbench|tests?$", module):
-        raise RequestError(f"{name!r} cannot be the name: its package {module!r} is not yours to name; try 'my-{name}'")
     if registry is not None and known.catalogue and name in getattr(registry, known.catalogue):
         plugin = registry.plugin_of(known.catalogue, name)
         raise RequestError(f"there is a {known.word} {name!r} already: plugin {plugin.name!r} registers it")
+    if keyword.iskeyword(module) or re.match("bench_|budgetbench|tests?$", module) or find_spec(module):
+        raise RequestError(f"{name!r} cannot be the name: its package {module!r} is not yours to name; try 'my-{name}'")
     folder = parent / name
     if folder.exists():
         raise RequestError(f"{folder} exists already")

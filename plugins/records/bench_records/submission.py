@@ -21,7 +21,7 @@ from bench_records.losses import find_losses
 from bench_records.published_form import published_form, shown_names
 from bench_records.records import Records
 from bench_records.submission_folder import SUBMISSION, read_folder, refuse_other_files, summary_files
-from bench_records.submitted_code import Code, code_of, wheel_holds
+from bench_records.submitted_code import Code, code_of, requirement_installs, wheel_holds
 
 __all__ = ["Submitted", "check_submission", "submit"]
 
@@ -72,6 +72,8 @@ def submit(
         raise RequestError("say where the plugin is installed from, by one of --wheel FILE or --requirement TEXT")
     if wheel is not None:
         wheel_holds(wheel, code)
+    else:
+        requirement_installs(requirement, code)
     own, whole = _own_trials(session, code), records_of(session)
     if session.store.unreadable:
         raise RequestError(f"{len(session.store.unreadable)} record(s) are damaged; run: {command_for(session)}")
@@ -222,13 +224,13 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
     if loose:
         raise RequestError(
             f"{len(loose)} of {len(done)} records were not made with --isolation strict; run the suite with it, into "
-            "another --store"
+            "another --store and --out"
         )
     used = {name: records.runs[name]["provenance"]["plugins"].get(code.plugin, {}).get("source") for name in done}
     if other := [name for name, source in used.items() if source != code.source[:16]]:
         raise RequestError(
             f"{len(other)} of {len(done)} records were made by other code of plugin {code.plugin!r} than is installed; "
-            "run the suite into another --store; if results change, raise the method's (data set's, scheme's) version"
+            "run the suite into another --store and --out; if results change, raise the method's (data set's, scheme's) version"
         )
     committed = published(session).whole
     if committed is None:

@@ -1,4 +1,4 @@
-"""The code of a submitted plugin: the installed distribution, and a wheel that must hold the same code."""
+"""The code of a submitted plugin: the installed distribution, and the wheel or requirement that installs the same."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
 from bench_core import RequestError, did_you_mean
 from bench_core.suites import Registry
 
-__all__ = ["Code", "code_of", "wheel_holds"]
+__all__ = ["Code", "code_of", "requirement_installs", "wheel_holds"]
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,12 @@ def wheel_holds(wheel: Path, code: Code) -> None:
     Raises:
         RequestError: it is not a wheel, is of another distribution or version, or holds other Python files.
     """
-    words = wheel.name.removesuffix(".whl").split("-")
-    if wheel.suffix != ".whl" or len(words) not in (5, 6):
-        raise RequestError(f"{wheel} is not a wheel: python -m build --wheel makes one")
-    if (_normal(words[0]), words[1]) != (_normal(code.distribution), code.version):
-        raise RequestError(
-            f"{wheel} is {words[0]} {words[1]}; the plugin is installed as {code.distribution} {code.version}"
-        )
+    try:
+        name, version, *_ = parse_wheel_filename(wheel.name)
+    except InvalidWheelFilename:
+        raise RequestError(f"{wheel} is not a wheel: python -m build --wheel makes one") from None
+    if (name, version) != (canonicalize_name(code.distribution), Version(code.version)):
+        raise RequestError(f"{wheel} is {name} {version}; the plugin is installed as {code.distribution} {code.version}")
     place = code.module.replace(".", "/")
     parent = place.rpartition("/")[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -92,5 +95,18 @@ def wheel_holds(wheel: Path, code: Code) -> None:
             )
 
 
-def _normal(name: str) -> str:
-    return name.lower().replace("-", "_").replace(".", "_")
+def requirement_installs(requirement: str, code: Code) -> None:
+    """Refuse a requirement by which pip may install another distribution or version than the installed one.
+
+    Raises:
+        RequestError: the text is no requirement, names another distribution, or gives neither the installed version
+            nor an address.
+    """
+    wanted = f"{code.distribution}=={code.version}"
+    try:
+        parsed = Requirement(requirement)
+    except InvalidRequirement:
+        raise RequestError(f"--requirement {requirement!r} is not a requirement, such as {wanted}") from None
+    same_name = canonicalize_name(parsed.name) == canonicalize_name(code.distribution)
+    if not same_name or not (parsed.url or parsed.specifier == Requirement(wanted).specifier):
+        raise RequestError(f"--requirement {requirement!r} may install other code than is installed; give {wanted}")

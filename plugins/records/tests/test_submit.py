@@ -205,6 +205,10 @@ def test_a_request_that_lacks_a_plugin_or_its_origin_is_refused(bench: Bench) ->
         (("s.toml", "--plugin", "mime"), "did you mean 'mine'?"),
         (("s.toml", "--plugin", "mine"), "--wheel FILE or --requirement TEXT"),
         (("s.toml", "--plugin", "mine", "--wheel", "s.toml"), "is not a wheel"),
+        (("s.toml", "--plugin", "mine", "--requirement", "mine=2.0"), "is not a requirement, such as mine==1.0"),
+        (("s.toml", "--plugin", "mine", "--requirement", "mine==2.0"), "give mine==1.0"),
+        (("s.toml", "--plugin", "mine", "--requirement", "mine"), "give mine==1.0"),
+        (("s.toml", "--plugin", "mine", "--requirement", "yours==1.0"), "give mine==1.0"),
         (("s.toml", "--check"), "submission.json is missing"),
     ):
         assert said in bench("submit", *arguments, "--store", "own", expect=2).stderr

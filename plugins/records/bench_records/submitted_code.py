@@ -76,7 +76,7 @@ def wheel_holds(wheel: Path, code: Code) -> None:
     except InvalidWheelFilename:
         raise RequestError(f"{wheel} is not a wheel: python -m build --wheel makes one") from None
     if (name, version) != (canonicalize_name(code.distribution), Version(code.version)):
-        raise RequestError(f"{wheel} is {name} {version}; the plugin is installed as {code.distribution} {code.version}")
+        raise RequestError(f"{wheel} is {name} {version}; installed is {code.distribution} {code.version}")
     place = code.module.replace(".", "/")
     parent = place.rpartition("/")[0]
     with tempfile.TemporaryDirectory() as folder:

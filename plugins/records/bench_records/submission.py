@@ -230,8 +230,8 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
     if other := [name for name, source in used.items() if source != code.source[:16]]:
         raise RequestError(
             f"{len(other)} of {len(done)} records were made by other code of plugin {code.plugin!r} than is installed; "
-            "run the suite into another --store and --out; if results change, raise the method's (data set's, scheme's) "
-            "version"
+            "run the suite into another --store and --out; if results change, raise the method's (data set's, "
+            "scheme's) version"
         )
     committed = published(session).whole
     if committed is None:

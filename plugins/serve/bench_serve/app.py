@@ -10,13 +10,14 @@ from annotated_types import Ge, Le, MaxLen
 from fastapi import FastAPI, HTTPException, Path, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from swagger_ui_bundle import swagger_ui_path
 
-from bench_core import BenchError, __version__
+from bench_core import BenchError, __version__, did_you_mean
 from bench_serve.body import LimitedBody
 from bench_serve.live import FittedPolicy, FullError, Limits, Live, Opened
 
@@ -30,6 +31,15 @@ Values = Annotated[dict[_Name, StrictBool | _Whole | _Number | _Text | None], Ma
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown_keys(cls, body: Any) -> Any:
+        for key in body if isinstance(body, dict) else ():
+            if key not in cls.model_fields:
+                words = f"there is no key {str(key)[:80]!r}; {did_you_mean(str(key), cls.model_fields)}"
+                raise PydanticCustomError("unknown_key", "{words}", {"words": words})
+        return body
 
 
 class Opening(_Body):
@@ -174,6 +184,10 @@ def create_app(
         found(session)
         live.close(session)
         return Response(status_code=204)
+
+    @app.get("/", include_in_schema=False)
+    async def start() -> RedirectResponse:
+        return RedirectResponse("/docs")
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:

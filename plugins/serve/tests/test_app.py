@@ -68,7 +68,7 @@ def test_a_missing_value_is_null(client: TestClient) -> None:
         ({"known": {"agee": 1}}, "age"),
         ({"known": {"smoker": "yess"}}, "yes"),
         ({"known": {"smoker": [1]}}, "known.smoker"),
-        ({"knwon": {}}, "knwon"),
+        ({"knwon": {}}, "body: there is no key 'knwon'; did you mean 'known'?"),
         ({"known": {"age": 10**400}}, "age"),
         ({"size": -1}, "size"),
         ({"known": {f"f{i}": 1 for i in range(100)}}, "f0"),
@@ -147,7 +147,7 @@ def test_the_policy_is_described(policy: Any, client: TestClient) -> None:
 
 
 def test_the_documentation_needs_no_other_server(client: TestClient) -> None:
-    page = client.get("/docs").text
+    page = client.get("/").text
     assert "//" not in page.replace("window.location.protocol + '//'", "").replace("http://www.w3.org", "")
     assert client.get("/static/swagger-ui-bundle.js").status_code == 200
     paths = client.get("/openapi.json").json()["paths"]

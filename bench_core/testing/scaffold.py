@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 import tempfile
 from dataclasses import dataclass
 from datetime import date
@@ -74,8 +75,8 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
         registry: the installed plugins, which must not have an object of this kind and name.
 
     Raises:
-        RequestError: the name is invalid, taken, or hides an installed module; or the folder exists or cannot be
-            written.
+        RequestError: the name is invalid, taken, or hides a module of Python or an installed one; or the folder exists
+            or cannot be written.
     """
     known, module = KINDS[kind], name.replace("-", "_")
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
@@ -83,7 +84,8 @@ def make_plugin(kind: str, name: str, parent: Path, author: str = "", registry: 
     if registry is not None and known.catalogue and name in getattr(registry, known.catalogue):
         plugin = registry.plugin_of(known.catalogue, name)
         raise RequestError(f"there is a {known.word} {name!r} already: plugin {plugin.name!r} registers it")
-    if keyword.iskeyword(module) or re.match("bench_|budgetbench|tests?$", module) or find_spec(module):
+    is_python = keyword.iskeyword(module) or module in sys.stdlib_module_names
+    if is_python or re.match("bench_|budgetbench|tests?$", module) or find_spec(module):
         raise RequestError(f"{name!r} cannot be the name: its package {module!r} is not yours to name; try 'my-{name}'")
     folder = parent / name
     if folder.exists():

@@ -13,11 +13,10 @@ from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from swagger_ui_bundle import swagger_ui_path
 
-from bench_core import BenchError, __version__, did_you_mean
+from bench_core import BenchError, RequestError, __version__, did_you_mean
 from bench_serve.body import LimitedBody
 from bench_serve.live import FittedPolicy, FullError, Limits, Live, Opened
 
@@ -37,8 +36,7 @@ class _Body(BaseModel):
     def _refuse_unknown_keys(cls, body: Any) -> Any:
         for key in body if isinstance(body, dict) else ():
             if key not in cls.model_fields:
-                words = f"there is no key {str(key)[:80]!r}; {did_you_mean(str(key), cls.model_fields)}"
-                raise PydanticCustomError("unknown_key", "{words}", {"words": words})
+                raise RequestError(f"body: there is no key {key[:80]!r}; {did_you_mean(key[:80], cls.model_fields)}")
         return body
 
 

@@ -1,4 +1,10 @@
-"""Kernels of the bounds on how many examples a candidate stops, see `bounds`."""
+"""Kernels of the bounds on how many examples a candidate stops, see `bounds`.
+
+Numbers of negatives are mirrored (multiplied by −1), so that both classes are treated alike: ε⁻ lies among the smallest
+sums of the positives, ε⁺ among the smallest mirrored sums of the negatives. Columns are divided into blocks. The
+extremes of a block's partial sums and of a candidate's scores there bound the candidate's sums, so that most blocks
+need not be read.
+"""
 
 from __future__ import annotations
 
@@ -7,55 +13,51 @@ import numpy as np
 
 from bench_qwyc._kernels_select import kth_smallest
 
-__all__ = ["bound_exits", "reach", "round_scores", "round_sums", "squeeze"]
+__all__ = ["BLOCK", "GONE", "block_extremes", "bound_exits", "round_scores", "round_sums", "squeeze"]
 
-ABOVE = 2**31 - 1
-"""A number above all sums."""
-BLOCK = 256
-"""Number of comparisons counted in a small integer before it is added to the total, since vectors hold many small
-integers."""
-
-
-@numba.njit(cache=True, nogil=True)
-def reach(scores, bias):  # type: ignore[no-untyped-def]
-    """The lowest and the highest partial sum that any order can give, and the largest absolute score."""
-    low = np.full(scores.shape[1], bias, dtype=np.float64)
-    high = low.copy()
-    largest = 0.0
-    for t in range(scores.shape[0]):
-        for i in range(scores.shape[1]):
-            value = np.float64(scores[t, i])
-            low[i] += min(value, 0.0)
-            high[i] += max(value, 0.0)
-            largest = max(largest, abs(value))
-    return low.min(), high.max(), largest
+BLOCK = 128
+"""Number of columns in a block."""
+GONE = 2**30
+"""The sum of columns without an active example: above all others."""
 
 
 @numba.njit(cache=True, nogil=True)
-def round_scores(scores, start, stop, columns, units, out):  # type: ignore[no-untyped-def]
-    """Write to ``out`` the scores of the rows start..stop in these columns, in units, rounded down."""
-    for t in range(start, stop):
-        row = scores[t]
-        for i in range(len(columns)):
-            out[t, i] = np.int16(np.floor(row[columns[i]] * units))
-
-
-@numba.njit(cache=True, nogil=True)
-def round_sums(columns, index, sums, units, gone, out):  # type: ignore[no-untyped-def]
-    """Write to ``out`` the partial sums in units, rounded down; ``gone`` for examples that have stopped.
+def round_scores(scores, rows, columns, split, units, out):  # type: ignore[no-untyped-def]
+    """Write to ``out`` scores in units, rounded down, those of negatives then mirrored.
 
     Args:
-        columns: uint32: examples, ascending; one for each entry of `out`.
-        index: those of them that are active, ascending.
-        sums: their partial sums.
+        scores: (models, examples).
+        rows: int64 (rows,): the models.
+        columns: the example of each column.
+        split: number of columns of positives.
+        units: see `bounds`.
+        out: int16 (rows, columns).
     """
-    j = 0
-    for i in range(len(columns)):
-        if j < len(index) and index[j] == columns[i]:
-            out[i] = np.int32(np.floor(sums[j] * units))
-            j += 1
-        else:
-            out[i] = gone
+    for t in range(len(rows)):
+        row = scores[rows[t]]
+        for i in range(split):
+            out[t, i] = np.int16(np.floor(row[columns[i]] * units))
+        for i in range(split, len(columns)):
+            out[t, i] = -np.int16(np.floor(row[columns[i]] * units))
+
+
+@numba.njit(cache=True, nogil=True)
+def block_extremes(table, lows, highs):  # type: ignore[no-untyped-def]
+    """Write the least and the greatest number of every block: (rows, blocks)."""
+    for t in range(len(table)):
+        row = table[t]
+        for b in range(lows.shape[1]):
+            low = high = row[b * BLOCK]
+            for i in range(b * BLOCK, b * BLOCK + BLOCK):
+                low, high = min(low, row[i]), max(high, row[i])
+            lows[t, b], highs[t, b] = low, high
+
+
+@numba.njit(cache=True, nogil=True)
+def round_sums(places, sums, units, sign, out):  # type: ignore[no-untyped-def]
+    """Write the partial sums to their places in ``out``, in units, rounded down, then multiplied by ``sign``."""
+    for j in range(len(places)):
+        out[places[j]] = sign * np.int32(np.floor(sums[j] * units))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -65,70 +67,64 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
     Args:
         flat: the matrix, row by row; changed.
         width: number of its columns.
-        rows, places: ascending, so that nothing is written over before it is read.
+        rows: ascending, so that no row is written over before it is read.
+        places: at most as many as columns: the columns to keep, in their new order.
     """
-    at = 0
+    at, row = 0, np.empty(width, dtype=flat.dtype)
     for r in range(len(rows)):
-        start = rows[r] * width
+        row[:] = flat[rows[r] * width : (rows[r] + 1) * width]
         for i in range(len(places)):
-            flat[at] = flat[start + places[i]]
+            flat[at] = row[places[i]]
             at += 1
 
 
 @numba.njit(cache=True, nogil=True)
-def _not_above(values, count, limit):  # type: ignore[no-untyped-def]
-    """The number of values among the first ``count`` that are at most ``limit``."""
-    bound = np.int32(limit)
-    total, start = np.int64(0), 0
-    while start + BLOCK <= count:
-        hits = np.uint16(0)
-        for j in range(start, start + BLOCK):
-            hits = np.uint16(hits + np.uint16(values[j] <= bound))
-        total += np.int64(hits)
-        start += BLOCK
-    for j in range(start, count):
-        total += values[j] <= bound
+def _below(base, row, lows, highs, active, blocks, limit):  # type: ignore[no-untyped-def]
+    """The number of active examples in some blocks whose sum is below a limit."""
+    bound, total = np.int32(limit), np.int64(0)
+    for b in blocks:
+        if highs[b] < bound:
+            total += active[b]
+        elif lows[b] < bound:
+            hits, sums, scores = np.int16(0), base[b * BLOCK : b * BLOCK + BLOCK], row[b * BLOCK : b * BLOCK + BLOCK]
+            for i in range(BLOCK):
+                hits = np.int16(hits + np.int16(np.int32(sums[i] + scores[i]) < bound))
+            total += hits
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def _least(base, row):  # type: ignore[no-untyped-def]
-    """The least of the sums; 2^31 − 1 if there are none."""
-    least = np.int32(2**31 - 1)
-    for i in range(len(base)):
-        least = min(least, np.int32(base[i] + row[i]))
-    return np.int64(least)
+def _smallest(base, row, lows, highs, active, blocks, k, out, heap):  # type: ignore[no-untyped-def]
+    """The k-th smallest of the sums in some blocks, which have at least k active examples.
+
+    The first blocks with k active examples give an upper limit; blocks beyond it are not read. Few are read if the sums
+    ascend.
+    """
+    limit, found = np.int32(-GONE), 0
+    for b in blocks:
+        if found >= k:
+            break
+        if active[b]:
+            limit = max(limit, highs[b])
+            found += active[b]
+    count = 0
+    for b in blocks:
+        if lows[b] > limit:
+            continue
+        sums, scores = base[b * BLOCK : b * BLOCK + BLOCK], row[b * BLOCK : b * BLOCK + BLOCK]
+        if k == 1:
+            for i in range(BLOCK):
+                limit = min(limit, np.int32(sums[i] + scores[i]))
+        else:
+            some = out[count : count + BLOCK]
+            for i in range(BLOCK):
+                some[i] = sums[i] + scores[i]
+            count += BLOCK
+    return np.int64(limit if k == 1 else kth_smallest(out, count, k, heap)[0])
 
 
 @numba.njit(cache=True, nogil=True)
-def _greatest(base, row):  # type: ignore[no-untyped-def]
-    """The greatest of the sums; −2^31 if there are none."""
-    greatest = np.int32(-(2**31))
-    for i in range(len(base)):
-        greatest = max(greatest, np.int32(base[i] + row[i]))
-    return np.int64(greatest)
-
-
-@numba.njit(cache=True, nogil=True)
-def _more_above(base, row, limit, other):  # type: ignore[no-untyped-def]
-    """The number of sums above one limit minus the number above another."""
-    first, second = np.int32(limit), np.int32(other)
-    total, start, count = np.int64(0), 0, len(base)
-    while start + BLOCK <= count:
-        more = np.int16(0)
-        for j in range(start, start + BLOCK):
-            value = np.int32(base[j] + row[j])
-            more = np.int16(more + np.int16(value > first) - np.int16(value > second))
-        total += np.int64(more)
-        start += BLOCK
-    for j in range(start, count):
-        value = np.int32(base[j] + row[j])
-        total += np.int64(value > first) - np.int64(value > second)
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def bound_exits(rows, scores, base, split, positives, negatives, budget, both, exits):  # type: ignore[no-untyped-def]
+def bound_exits(rows, scores, spread, base, split, budget, both, exits):  # type: ignore[no-untyped-def]
     """Upper bounds on the exits that `_kernels_optimise.scan_binary` finds.
 
     In units, a sum is between t − 0.4 and t + 2.4: t is the sum of two numbers rounded down, and 0.4 is more than the
@@ -137,41 +133,40 @@ def bound_exits(rows, scores, base, split, positives, negatives, budget, both, e
 
     Args:
         rows: int64 (candidates,): rows of ``scores``.
-        scores: int16 (models, columns): rounded scores, of positives first.
-        base: int32 (columns,): rounded partial sums; stopped examples are beyond all others, on their class's side.
-        split: number of columns that are positives.
-        positives, negatives: how many of each are active.
+        scores: int16 (models, columns): rounded scores, those of positives first.
+        spread: int16 (models, blocks), twice: from `block_extremes`.
+        base: int32 (columns,): rounded partial sums, or `GONE`.
+        split: number of blocks of positives.
         budget, both: see `scan_binary`.
         exits: int64 (candidates,): result.
     """
-    others = len(base) - split
-    up, down = np.empty(split, dtype=np.int32), np.empty(others, dtype=np.int32)
-    heap = np.empty(max(split, others, 1), dtype=np.int32)
-    active = positives + negatives
+    blocks = len(base) // BLOCK
+    least, greatest = np.full(blocks, GONE, dtype=np.int32), np.full(blocks, -GONE, dtype=np.int32)
+    active = np.zeros(blocks, dtype=np.int32)
+    for i in range(len(base)):
+        if base[i] != GONE:
+            b = i // BLOCK
+            least[b], greatest[b] = min(least[b], base[i]), max(greatest[b], base[i])
+            active[b] += 1
+    pos, neg = range(split), range(split, blocks)
+    positives, negatives = active[:split].sum(), active[split:].sum()
+    lows, highs = np.empty(blocks, dtype=np.int32), np.empty(blocks, dtype=np.int32)
+    out, heap = np.empty(len(base), dtype=np.int32), np.empty(len(base), dtype=np.int32)
     for c in range(len(rows)):
         if positives <= budget:
-            exits[c] = active
+            exits[c] = positives + negatives
             continue
-        row = scores[rows[c]]
-        if budget == 0:
-            low = _least(base[:split], row[:split])
-            high = max(low, _greatest(base[split:], row[split:])) if both else np.int64(ABOVE)
-            more = _more_above(base[split:], row[split:], high - 3, low + 2)
-            if both:
-                more += positives - split + _more_above(base[:split], row[:split], high - 3, ABOVE)
-            exits[c] = min(negatives + more, active)
-            continue
-        for i in range(split):
-            up[i] = base[i] + row[i]
-        for i in range(others):
-            down[i] = -(base[split + i] + row[split + i])
-        low = np.int64(kth_smallest(up, split, budget + 1, heap)[0])
+        row, low_scores, high_scores = scores[rows[c]], spread[0][rows[c]], spread[1][rows[c]]
+        for b in range(blocks):
+            lows[b], highs[b] = least[b] + low_scores[b], greatest[b] + high_scores[b]
+        low = _smallest(base, row, lows, highs, active, pos, budget + 1, out, heap)
         # At most `budget` positives are below ε⁻; of negatives, as many as possible.
-        most = budget + negatives - _not_above(down, others, -(low + 3))
+        most = budget + negatives - _below(base, row, lows, highs, active, neg, -low - 2)
         if both:
-            left = budget - _not_above(up, split, low - 3)
+            left = budget - (_below(base, row, lows, highs, active, pos, low - 2) if budget else 0)
             high = low
             if negatives > left:
-                high = max(high, -np.int64(kth_smallest(down, others, left + 1, heap)[0]))
-            most += _not_above(down, others, -(high - 2)) + positives - _not_above(up, split, high - 3)
-        exits[c] = min(most, active)
+                high = max(high, -_smallest(base, row, lows, highs, active, neg, left + 1, out, heap))
+            most += _below(base, row, lows, highs, active, neg, 3 - high)
+            most += positives - _below(base, row, lows, highs, active, pos, high - 2)
+        exits[c] = min(most, positives + negatives)

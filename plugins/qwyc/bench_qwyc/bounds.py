@@ -19,9 +19,7 @@ __all__ = ["Bounds"]
 LARGEST = 32_000
 """The largest score, in units."""
 MOST = 2**29
-"""The largest partial sum, in units; adding a score stays within 32 bits and below `GONE`."""
-GONE = 2**30
-"""The sum of stopped examples."""
+"""The largest partial sum, in units; adding a score stays below `GONE`."""
 ROUNDING = 0.4
 """The largest rounding error of a sum in the scores' own type, in units."""
 SQUEEZE_AT = 0.7
@@ -31,35 +29,26 @@ SQUEEZE_AT = 0.7
 class Bounds:
     """Rounded scores of the remaining base models on the recently active examples.
 
+    A column is an example. Positives come first, negatives follow; each class is filled up to whole blocks with copies
+    of an example that count as stopped. Within a class, sums ascend (for negatives: descend) at first, and again
+    whenever columns are removed. So the sums of a block differ little, and its extremes often show that it need not be
+    read.
+
     Args:
         scores: float32 or float64 (T, N).
         bias: start of the sums.
-        pos, neg: uint32: examples by the full ensemble's decision, ascending.
         pool, threads: threads that share the work; no influence on the result.
     """
 
-    def __init__(
-        self,
-        scores: NDArray[Any],
-        bias: float,
-        pos: NDArray[np.uint32],
-        neg: NDArray[np.uint32],
-        pool: ThreadPoolExecutor,
-        threads: int,
-    ) -> None:
-        from bench_qwyc import _kernels_bounds as kernels
-
-        low, high, largest = kernels.reach(scores, bias)
-        furthest = max(abs(low), abs(high))
+    def __init__(self, scores: NDArray[Any], bias: float, pool: ThreadPoolExecutor, threads: int) -> None:
+        sizes = np.maximum(scores.max(axis=1), -scores.min(axis=1)).astype(np.float64)
+        largest, furthest = float(sizes.max()), abs(bias) + float(sizes.sum())
         limits = [(LARGEST, largest), (MOST, furthest), (ROUNDING, furthest * float(np.finfo(scores.dtype).eps))]
         self.units = min([most / size for most, size in limits if size > 0 and most / size < np.inf], default=1.0)
-        self.pool, self.threads = pool, threads
-        self.columns, self.split = np.concatenate([pos, neg]), len(pos)
-        self.rounded: NDArray[np.int16] = np.empty(scores.shape, dtype=np.int16)
-        self.row_of = np.arange(len(scores))
-        self._share(
-            len(scores), lambda a, b: kernels.round_scores(scores, a, b, self.columns, self.units, self.rounded)
-        )
+        self.scores, self.pool, self.threads = scores, pool, threads
+        self.place, self.row_of = np.empty(scores.shape[1], dtype=np.uint32), np.arange(len(scores))
+        self.rounded: NDArray[np.int16] = np.empty((0, 0), dtype=np.int16)
+        self.kept = 0
 
     def exits(
         self,
@@ -82,31 +71,56 @@ class Bounds:
         """
         from bench_qwyc import _kernels_bounds as kernels
 
-        if len(pos) + len(neg) < SQUEEZE_AT * len(self.columns):
-            self._squeeze(np.sort(candidates), pos, neg)
-        base = np.empty(len(self.columns), dtype=np.int32)
-        kernels.round_sums(self.columns[: self.split], pos, g_pos, self.units, GONE, base[: self.split])
-        kernels.round_sums(self.columns[self.split :], neg, g_neg, self.units, -GONE, base[self.split :])
+        if not self.kept or len(pos) + len(neg) < SQUEEZE_AT * self.kept:
+            self._arrange(np.sort(candidates), pos, neg, g_pos, g_neg)
+        base = np.full(self.rounded.shape[1], kernels.GONE, dtype=np.int32)
+        kernels.round_sums(self.place[pos], g_pos, self.units, 1, base)
+        kernels.round_sums(self.place[neg], g_neg, self.units, -1, base)
         rows, exits = self.row_of[candidates], np.empty(len(candidates), dtype=np.int64)
 
         def work(a: int, b: int) -> None:
-            kernels.bound_exits(rows[a:b], self.rounded, base, self.split, len(pos), len(neg), budget, both, exits[a:b])
+            kernels.bound_exits(rows[a:b], self.rounded, self.spread, base, self.split, budget, both, exits[a:b])
 
         self._share(len(rows), work)
         return exits
 
-    def _squeeze(self, models: NDArray[np.int64], pos: NDArray[np.uint32], neg: NDArray[np.uint32]) -> None:
-        """Remove the examples that have stopped and the base models that have run, within the allocated memory."""
+    def _arrange(
+        self,
+        models: NDArray[np.int64],
+        pos: NDArray[np.uint32],
+        neg: NDArray[np.uint32],
+        g_pos: NDArray[Any],
+        g_neg: NDArray[Any],
+    ) -> None:
+        """Give the active examples sorted columns, and remove the others and the base models that have run.
+
+        Scores are rounded once; later they are moved within the allocated memory.
+        """
         from bench_qwyc import _kernels_bounds as kernels
 
-        split = self.split
-        places = np.searchsorted(self.columns[:split], pos), split + np.searchsorted(self.columns[split:], neg)
-        flat, width = self.rounded.reshape(-1), len(self.columns)
-        self.columns, self.split = np.concatenate([pos, neg]), len(pos)
-        kernels.squeeze(flat, width, self.row_of[models], np.concatenate(places))
-        shape = (len(models), len(self.columns))
-        self.rounded = flat[: shape[0] * shape[1]].reshape(shape)
+        halves = []
+        for examples, by in ((pos, g_pos), (neg, -g_neg)):
+            order = examples[by.argsort(kind="stable")]
+            halves.append(np.pad(order, (0, -len(order) % kernels.BLOCK), "edge"))
+        columns, split, before = np.concatenate(halves), len(halves[0]), self.place.copy()
+        self.place[columns[: len(pos)]] = np.arange(len(pos))
+        self.place[columns[split : split + len(neg)]] = np.arange(split, split + len(neg))
+        shape = len(models), len(columns)
+        if self.kept:
+            flat, width = self.rounded.reshape(-1), self.rounded.shape[1]
+            kernels.squeeze(flat, width, self.row_of[models], before[columns])
+            rounded = self.rounded = flat[: len(models) * len(columns)].reshape(shape)
+        else:
+            rounded = self.rounded = np.empty(shape, dtype=np.int16)
+            self._share(
+                len(models),
+                lambda a, b: kernels.round_scores(self.scores, models[a:b], columns, split, self.units, rounded[a:b]),
+            )
         self.row_of[models] = np.arange(len(models))
+        self.split, self.kept = split // kernels.BLOCK, len(pos) + len(neg)
+        shape = len(models), len(columns) // kernels.BLOCK
+        lows, highs = self.spread = np.empty(shape, dtype=np.int16), np.empty(shape, dtype=np.int16)
+        self._share(len(models), lambda a, b: kernels.block_extremes(rounded[a:b], lows[a:b], highs[a:b]))
 
     def _share(self, count: int, work: Any) -> None:
         if self.threads == 1:

@@ -154,8 +154,7 @@ class _Search:
     def _ratios(self, candidates: NDArray[np.int64], exits: Array) -> NDArray[np.float64]:
         """Price of a candidate on the active examples / its exits (Algorithm 1 minimises it); inf without exits."""
         ratio = np.full(len(candidates), np.inf)
-        stops = exits > 0
-        ratio[stops] = self.prices[candidates][stops] * self.state.active / exits[stops]
+        np.divide(self.prices[candidates] * self.state.active, exits, out=ratio, where=exits > 0)
         return ratio
 
     def _promising(self, candidates: NDArray[np.int64]) -> tuple[Array, Array, Array]:
@@ -167,7 +166,7 @@ class _Search:
         rising = np.argsort(bound, kind="stable")
         exits = np.zeros(len(candidates), dtype=np.int64)
         low, high = np.empty((2, len(candidates)), dtype=self.state.scores.dtype)
-        best, start, step = np.inf, 0, 4
+        best, start, step = np.inf, 0, 2
         while start < len(rising) and np.isfinite(bound[rising[start]]) and bound[rising[start]] <= best:
             part = rising[start : start + step]
             exits[part], low[part], high[part] = self._thresholds(candidates[part])
@@ -256,10 +255,11 @@ class _Binary(_State):
         return int(wrong_low + wrong_high)
 
     def most_exits(self, rows: NDArray[np.int64], pool: ThreadPoolExecutor, threads: int) -> Array | None:
-        if self.active * len(rows) < WORTH_BOUNDING:
+        first = len(rows) == len(self.scores)  # many examples stop here, whose scores need not be rounded
+        if first or self.active * len(rows) < WORTH_BOUNDING:
             return None
         if self.bounds is None:
-            self.bounds = Bounds(self.scores, float(self.bias), self.pos, self.neg, pool, threads)
+            self.bounds = Bounds(self.scores, float(self.bias), pool, threads)
         return self.bounds.exits(rows, self.pos, self.neg, self.g_pos, self.g_neg, self.budget, self.two_sided)
 
 

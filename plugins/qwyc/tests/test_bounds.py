@@ -31,7 +31,7 @@ def test_bounds_are_never_below_the_exits_and_follow_the_active_examples(
     g = np.full(examples, bias, dtype=dtype)
     left = np.arange(models)
     with ThreadPoolExecutor(threads) as pool:
-        bounds = Bounds(scores, bias, pos, neg, pool, threads)
+        bounds = Bounds(scores, bias, pool, threads)
         while len(left) > 1:
             budget = int(rng.integers(0, 4)) if rng.random() < 0.8 else int(rng.integers(0, examples + 1))
             most = bounds.exits(left, pos, neg, g[pos], g[neg], budget, both)

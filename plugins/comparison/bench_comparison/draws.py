@@ -25,8 +25,9 @@ does not lose by lacking an easy data set, and a method on few data sets has a w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,27 +45,32 @@ class Table:
     """Units (methods, algorithms, kinds) on the data sets of one view.
 
     Attributes:
-        values: of each cell (a data set with one cost scheme), float64 (draws + 1, units, budgets); the first is the
-            observed one; NaN for a unit that is missing.
-        families: the family of each cell.
-        datasets: the data set of each cell.
+        values: family → its mean over its data sets of their means over cost schemes, float64 (draws + 1, units,
+            budgets); the first is the observed one; NaN for a unit that is missing somewhere.
         methods: number of methods; these are the first units.
     """
 
-    values: Sequence[Numbers]
-    families: Sequence[str]
-    datasets: Sequence[str]
+    values: Mapping[str, Numbers]
     methods: int
 
+    @classmethod
+    def of(cls, cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence[str], methods: int) -> Table:
+        """Build the table from the values of cells (a data set with one cost scheme), in any order of families.
+
+        Args:
+            cells: float64 (draws + 1, units, budgets) each.
+            families, datasets: of each cell.
+            methods: see above.
+        """
+        table: dict[str, dict[str, list[Numbers]]] = {}
+        for values, family, dataset in sorted(zip(cells, families, datasets, strict=True), key=itemgetter(1)):
+            table.setdefault(family, {}).setdefault(dataset, []).append(values)
+        means = {family: _mean_of([_mean_of(some) for some in table[family].values()]) for family in table}
+        return cls(means, methods)
+
     def of_families(self, names: Collection[str]) -> Table:
-        """The table of the cells of some families."""
-        kept = [i for i, family in enumerate(self.families) if family in names]
-        return Table(
-            [self.values[i] for i in kept],
-            [self.families[i] for i in kept],
-            [self.datasets[i] for i in kept],
-            self.methods,
-        )
+        """The table of some families."""
+        return Table({name: values for name, values in self.values.items() if name in names}, self.methods)
 
 
 def words(count: int, *key: int) -> NDArray[np.uint64]:
@@ -119,9 +125,7 @@ def stretch(families: int) -> float:
 
 def observed(table: Table) -> Numbers:
     """Mean of each unit over the families, float64 (units, budgets); NaN where it has no data set."""
-    means: Numbers = draws_of(
-        Table([values[:1] for values in table.values], table.families, table.datasets, table.methods)
-    )[0]
+    means: Numbers = draws_of(Table({name: values[:1] for name, values in table.values.items()}, table.methods))[0]
     return means
 
 
@@ -130,12 +134,11 @@ def draws_of(table: Table) -> Numbers:
 
     NaN for a unit without a data set; NaN for all units if no method has every data set.
     """
-    names = sorted(set(table.families))
-    cells = [_family(table, name) for name in names]
+    cells = list(table.values.values())
     rows = cells[0].shape[0]
-    weights = np.full((1, len(names)), 1 / len(names))
+    weights = np.full((1, len(cells)), 1 / len(cells))
     if rows > 1:
-        weights = np.concatenate([weights, simplex(rows - 1, len(names), 0)])
+        weights = np.concatenate([weights, simplex(rows - 1, len(cells), 0)])
     there = np.array([~np.isnan(cell[0, :, 0]) for cell in cells])
     everywhere = there.all(axis=0) & (np.arange(there.shape[1]) < table.methods)
     own, share = np.zeros_like(cells[0]), np.zeros(cells[0].shape[:2])
@@ -149,7 +152,7 @@ def draws_of(table: Table) -> Numbers:
     with np.errstate(invalid="ignore", divide="ignore"):
         means = own / share[:, :, None] + line[:, None, :]
     if rows > 1:
-        means[1:] = means[0] + stretch(len(names)) * (means[1:] - means[0])
+        means[1:] = means[0] + stretch(len(cells)) * (means[1:] - means[0])
     return np.asarray(np.round(means, 10))
 
 
@@ -171,15 +174,6 @@ def _mean_of_units(cell: Numbers, units: NDArray[np.bool_]) -> Numbers:
     for unit in np.flatnonzero(units):
         total += cell[:, unit]
     return total / units.sum() if units.any() else np.full_like(total, np.nan)
-
-
-def _family(table: Table, name: str) -> Numbers:
-    """A family's value: the mean over its data sets of the mean over their cost schemes."""
-    datasets: dict[str, list[Numbers]] = {}
-    for values, family, dataset in zip(table.values, table.families, table.datasets, strict=True):
-        if family == name:
-            datasets.setdefault(dataset, []).append(values)
-    return _mean_of([_mean_of(cells) for cells in datasets.values()])
 
 
 def _mean_of(arrays: Sequence[Numbers]) -> Numbers:

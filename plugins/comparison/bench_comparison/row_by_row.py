@@ -68,7 +68,7 @@ def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int]
     splits = [len(cells[i].seeds) for i in mine]
 
     def drawn(values: Sequence[Numbers]) -> Numbers:
-        draws = without_spread(draws_of(Table(values, families, datasets, 1)), families, splits)
+        draws = without_spread(draws_of(Table.of(values, families, datasets, 1)), families, splits)
         return np.asarray(draws[:, 0, 0])
 
     quality = drawn([gaps[i][:, :, [b]] for i in mine])

@@ -24,9 +24,8 @@ def deciding(table: Table, units: Sequence[int]) -> list[tuple[int, dict[str, in
     Returns:
         For each budget: the unit, and family → the unit that has the best mean without this family.
     """
-    families = set(table.families)
-    first = _best(table, units)
-    without = {family: _best(table.of_families(families - {family}), units) for family in sorted(families)}
+    first, families = _best(table, units), set(table.values)
+    without = {family: _best(table.of_families(families - {family}), units) for family in table.values}
     return [
         (best, {family: units[b] for family, units in without.items() if units[b] != best})
         for b, best in enumerate(first)

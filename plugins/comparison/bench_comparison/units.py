@@ -54,7 +54,8 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
     Returns:
         float64 (`HALVINGS`, methods, budgets) each; NaN for too few results.
     """
-    names, table = sorted(set(families)), Table([cell[None] for cell in cells], families, datasets, len(cells[0]))
+    table = Table.of([cell[None] for cell in cells], families, datasets, len(cells[0]))
+    names = list(table.values)
     found = {name: np.zeros((HALVINGS, *cells[0].shape)) for name in names}
     for number, order in enumerate(np.argsort(words(HALVINGS * len(names), len(names), 2).reshape(HALVINGS, -1))):
         halves = [{names[i] for i in half} for half in (order[: len(names) // 2], order[len(names) // 2 :])]
@@ -69,11 +70,8 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
 def _means(table: Table) -> Numbers:
     """Observed mean quality of every method; float64 (methods, budgets), NaN for too few results."""
     means = observed(table)
-    lacking: list[set[str]] = [set() for _ in means]
-    for values, family in zip(table.values, table.families, strict=True):
-        for method in np.flatnonzero(np.isnan(values[0, :, 0])):
-            lacking[method].add(family)
-    means[np.array([len(some) for some in lacking]) > (1 - _LEAST_SHARE) * len(set(table.families))] = np.nan
+    lacking = np.sum([np.isnan(values[0, :, 0]) for values in table.values.values()], axis=0)
+    means[lacking > (1 - _LEAST_SHARE) * len(table.values)] = np.nan
     return means
 
 

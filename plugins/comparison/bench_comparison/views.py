@@ -107,10 +107,10 @@ def _view(
     families, datasets = [c.family for c in cells], [c.dataset for c in cells]
     count, number = len(layout.methods), len(set(families))
     splits = [len(c.seeds) for c in cells]
-    table = Table(drawn, families, datasets, count)
+    table = Table.of(drawn, families, datasets, count)
     quality = without_spread(draws_of(table), families, splits)
     scaled = [cell.points * values for cell, values in zip(cells, drawn, strict=True)]
-    points = without_spread(draws_of(Table(scaled, families, datasets, count)), families, splits)
+    points = without_spread(draws_of(Table.of(scaled, families, datasets, count)), families, splits)
     families_of = np.array(
         [
             len({c.family for c, values in zip(cells, drawn, strict=True) if not np.isnan(values[0, u, 0])})

@@ -130,8 +130,8 @@ def test_a_data_set_of_the_same_family_adds_nothing() -> None:
     cells = world(np.random.default_rng(4), [0.7, 0.6], 8)
     values = [split_draws(cell, i) for i, cell in enumerate(cells)]
     families, names = [f"D{i}" for i in range(8)], [f"D{i}" for i in range(8)]
-    once = draws_of(Table(values, families, names, 2))
-    again = draws_of(Table([*values, values[0]], [*families, "D0"], [*names, "a copy of D0"], 2))
+    once = draws_of(Table.of(values, families, names, 2))
+    again = draws_of(Table.of([*values, values[0]], [*families, "D0"], [*names, "a copy of D0"], 2))
     np.testing.assert_allclose(once, again, atol=1e-9)
 
 
@@ -141,7 +141,7 @@ def test_a_method_that_is_missing_on_easy_data_sets_is_not_worse_for_it() -> Non
     cells = [np.full((3, SPLITS, 1), h) + np.array([0.0, 0.1, 0.2])[:, None, None] for h in level]
     for i in np.argsort(level)[-6:]:
         cells[i][2] = np.nan  # the best of them, absent where all are good
-    table = Table([split_draws(c, i) for i, c in enumerate(cells)], [str(i) for i in range(12)], ["d"] * 12, 3)
+    table = Table.of([split_draws(c, i) for i, c in enumerate(cells)], [str(i) for i in range(12)], ["d"] * 12, 3)
     means = draws_of(table)
     np.testing.assert_allclose(means[:, 2, 0] - means[:, 0, 0], 0.2, atol=1e-9)
 
@@ -165,7 +165,7 @@ def test_nominal_95_per_cent_intervals_cover_90_to_98_per_cent(datasets: int) ->
     for i in range(worlds):
         cells = world(rng, truth.tolist(), datasets)
         names = [f"D{k}" for k in range(datasets)]
-        means = draws_of(Table([split_draws(c, k) for k, c in enumerate(cells)], names, names, 4))[1:, :, 0]
+        means = draws_of(Table.of([split_draws(c, k) for k, c in enumerate(cells)], names, names, 4))[1:, :, 0]
         covered[i, 0] = inside(means, truth).mean()
         covered[i, 1] = inside(means[:, [0]] - means[:, 1:], truth[0] - truth[1:]).mean()
         lost = losses(means, range(4), [True] * 4)

@@ -32,12 +32,15 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DRAWS", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch", "without_spread", "words"]
+from bench_comparison.resampling import words
+
+__all__ = ["DRAWS", "SEED", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch", "without_spread"]
 
 Numbers = NDArray[np.float64]
 
 DRAWS = 1000
-_SEED = 0xA115
+SEED = 0xA115
+"""The first part of the key of all draws."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +76,6 @@ class Table:
         return Table({name: values for name, values in self.values.items() if name in names}, self.methods)
 
 
-def words(count: int, *key: int) -> NDArray[np.uint64]:
-    """Random words of 64 bits, the same on every machine; uint64 (count,).
-
-    Args:
-        count: number of words.
-        key: integers that seed the generator.
-    """
-    return np.asarray(np.random.PCG64(np.random.SeedSequence([_SEED, *key])).random_raw(count), dtype=np.uint64)
-
-
 def simplex(draws: int, parts: int, *key: int) -> Numbers:
     """Weights that sum to 1, uniform on the simplex; float64 (draws, parts).
 
@@ -92,7 +85,7 @@ def simplex(draws: int, parts: int, *key: int) -> Numbers:
     """
     if parts == 1:
         return np.ones((draws, 1))
-    uniform = (words(draws * (parts - 1), parts, *key) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    uniform = words(draws * (parts - 1), SEED, parts, *key).astype(np.float64) * 2.0**-53
     cuts = np.sort(uniform.reshape(draws, parts - 1), axis=1)
     ends = np.ones((draws, 1))
     return np.asarray(np.diff(np.concatenate([0 * ends, cuts, ends], axis=1), axis=1))

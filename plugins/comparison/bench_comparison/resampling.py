@@ -10,13 +10,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RESAMPLES", "Interval", "finite", "intervals_by", "mean_of", "resampled", "rounded"]
+__all__ = ["RESAMPLES", "Interval", "finite", "intervals_by", "mean_of", "resampled", "rounded", "words"]
 
 Numbers = NDArray[np.float64]
 K = TypeVar("K")
 
 RESAMPLES = 2000
 """Bootstrap resamples of the data sets."""
+_SEED = 0xB007
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,20 @@ class Interval:
     datasets: int
 
 
+def words(count: int, *key: int) -> NDArray[np.uint64]:
+    """Random words of 53 bits, the same on every machine; uint64 (count,).
+
+    Args:
+        count: number of words.
+        key: integers that seed the generator.
+    """
+    return np.asarray(np.random.PCG64(np.random.SeedSequence(key)).random_raw(count), dtype=np.uint64) >> np.uint64(11)
+
+
 @cache
 def _counts(datasets: int) -> Numbers:
-    """How often each resample contains each data set, float64 (resamples, data sets); from the raw words of PCG64."""
-    words = np.random.PCG64(np.random.SeedSequence([0xB007, datasets])).random_raw(datasets * RESAMPLES)
-    drawn = (np.asarray(words) >> np.uint64(11)).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
+    """How often each resample contains each data set, float64 (resamples, data sets); from random words."""
+    drawn = words(datasets * RESAMPLES, _SEED, datasets).astype(np.int64).reshape(datasets, RESAMPLES) % datasets
     places = (np.arange(RESAMPLES) * datasets + drawn).reshape(-1)
     return np.bincount(places, minlength=datasets * RESAMPLES).reshape(RESAMPLES, datasets).astype(np.float64)
 

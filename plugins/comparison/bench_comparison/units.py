@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.draws import Table, observed, words
+from bench_comparison.draws import SEED, Table, observed
+from bench_comparison.resampling import words
 
 __all__ = ["HALVINGS", "Unit", "picked", "stacked"]
 
@@ -57,7 +58,7 @@ def picked(cells: Sequence[Numbers], families: Sequence[str], datasets: Sequence
     table = Table.of([cell[None] for cell in cells], families, datasets, len(cells[0]))
     names = list(table.values)
     found = {name: np.zeros((HALVINGS, *cells[0].shape)) for name in names}
-    for number, order in enumerate(np.argsort(words(HALVINGS * len(names), len(names), 2).reshape(HALVINGS, -1))):
+    for number, order in enumerate(np.argsort(words(HALVINGS * len(names), SEED, len(names), 2).reshape(HALVINGS, -1))):
         halves = [{names[i] for i in half} for half in (order[: len(names) // 2], order[len(names) // 2 :])]
         for half, others in (halves, halves[::-1]):
             if half:

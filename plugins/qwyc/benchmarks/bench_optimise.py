@@ -7,8 +7,6 @@
 - *baseline*, on the same scores: the same algorithm with an argsort of every candidate's sums at every position.
   Twenty sorts are timed and scaled to all of them, by the number of sums (over positions: candidates × active
   examples) in the optimised run. Only sorting counts.
-- *memory*: bytes that the run has to read, per second (scores three times to sum and to round them, then 2 bytes for
-  each rounded score of a candidate on an active example), next to the machine's rate of copying 256 MB.
 - *oracle*: the NumPy reference implementation must find the same order, thresholds and exits, bit for bit, on a part
   of the rows and trees; disagreement and exits of the full run are recounted from its thresholds.
 - *--quick*: float64 only, without the reference implementation: half a minute.
@@ -62,17 +60,6 @@ def sums_of(found: Stopping) -> float:
     models = len(found.exits)
     active = found.examples - np.concatenate([[0], np.cumsum(found.exits)])[:models]
     return float(((models - np.arange(models)) * active)[:-1].sum())
-
-
-def copy_rate() -> float:
-    """Bytes read and written per second when 256 MB are copied, the best of five."""
-    source = np.ones(2**25)
-    target, best = np.empty_like(source), np.inf
-    for _ in range(5):
-        start = time.perf_counter()
-        np.copyto(target, source)
-        best = min(best, time.perf_counter() - start)
-    return 2 * source.nbytes / best
 
 
 def baseline_seconds(scores: Any, sums: float) -> float:
@@ -159,21 +146,17 @@ def main() -> None:
         X, y = adult(Path(os.environ["BUDGETBENCH_SHARED"]))
         scores, bias = base_scores(X, y, 500)
         print(f"Adult: T = {len(scores)}, N = {scores.shape[1]}, {options.threads} threads")
-        print("| scores | alpha | seconds | CPU | argsorts | ratio | of CPU | GB/s read | copied | mean | GBT order |")
-        print("|---|---|---|---|---|---|---|---|---|---|---|")
+        print("| scores | alpha | seconds | CPU | argsorts | ratio | of CPU | mean | GBT order |")
+        print("|---|---|---|---|---|---|---|---|---|")
         for dtype in (np.float64,) if options.quick else (np.float64, np.float32):
             typed = scores.astype(dtype)
             for alpha in (0.005, 0.0):
                 seconds, cpu, found = timed(typed, alpha, bias=bias, threads=options.threads)
-                sums = sums_of(found)
-                slow, rate = baseline_seconds(typed, sums), (3 * typed.nbytes + 2 * sums) / seconds
+                slow = baseline_seconds(typed, sums_of(found))
                 given = optimise(typed, alpha, bias=bias, order=np.arange(len(typed)))
                 ratios = f"{slow / seconds:.0f}x | {slow / cpu:.0f}x"
                 means = f"{found.mean_models:.1f} | {given.mean_models:.1f}"
-                print(
-                    f"| {np.dtype(dtype)} | {alpha:.1%} | {seconds:.2f} | {cpu:.2f} | {slow:.1f} | "
-                    f"{ratios} | {rate / 1e9:.1f} | {copy_rate() / 1e9:.1f} | {means} |"
-                )
+                print(f"| {np.dtype(dtype)} | {alpha:.1%} | {seconds:.2f} | {cpu:.2f} | {slow:.1f} | {ratios} | {means} |")
                 if dtype is np.float64:
                     recount(typed, found, bias)
         if not options.quick:

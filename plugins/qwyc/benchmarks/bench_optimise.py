@@ -154,9 +154,9 @@ def main() -> None:
                 seconds, cpu, found = timed(typed, alpha, bias=bias, threads=options.threads)
                 slow = baseline_seconds(typed, sums_of(found))
                 given = optimise(typed, alpha, bias=bias, order=np.arange(len(typed)))
-                ratios = f"{slow / seconds:.0f}x | {slow / cpu:.0f}x"
+                times = f"{seconds:.2f} | {cpu:.2f} | {slow:.1f} | {slow / seconds:.0f}x | {slow / cpu:.0f}x"
                 means = f"{found.mean_models:.1f} | {given.mean_models:.1f}"
-                print(f"| {np.dtype(dtype)} | {alpha:.1%} | {seconds:.2f} | {cpu:.2f} | {slow:.1f} | {ratios} | {means} |")
+                print(f"| {np.dtype(dtype)} | {alpha:.1%} | {times} | {means} |")
                 if dtype is np.float64:
                     recount(typed, found, bias)
         if not options.quick:

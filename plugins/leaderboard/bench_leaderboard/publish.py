@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import click
 from bench_analysis import Analysed
 from bench_records import (
     RECORDS,
@@ -48,6 +49,8 @@ from bench_leaderboard.render.timings import render_timings
 __all__ = ["WouldLoseError", "check", "pages", "publish", "publish_again", "publish_run"]
 
 _SHOWN = 20
+MANY = 3000
+"""From this number of trials on, writing pages takes long enough to be announced."""
 
 
 def pages(session: SuiteSession, records: Records, *, compress: bool = True, draw: bool = True) -> dict[Path, bytes]:
@@ -115,6 +118,8 @@ def publish_run(run: FinishedRun) -> Path:
     """
     session = run.session
     if run.computed or not current.is_current(session, run.plan):
+        if len(run.plan.planned) >= MANY:
+            click.echo(f"writing the pages of {session.suite.name}", err=True)
         publish(session, run.plan, run.options.get("drop", ()), bool(run.options.get("private")))
     return session.out / f"{session.suite.name}.md"
 

@@ -113,6 +113,16 @@ def test_a_run_that_computes_the_replacements_replaces_them(published: Place, mo
     assert len(names(published) & before) == 4
 
 
+def test_a_run_announces_that_it_writes_the_pages_of_many_trials(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.run(SUITE)
+    assert "writing" not in capsys.readouterr().err
+    monkeypatch.setattr("bench_leaderboard.publish.MANY", 4)
+    place.run(SUITE.replace("slopes = [4.0]", "slopes = [5.0]"))
+    assert "writing the pages of s\n" in capsys.readouterr().err
+
+
 def test_a_partial_run_of_a_changed_method_keeps_its_records_and_leaves_the_page(
     published: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,14 +101,14 @@ def _report(report: RunReport) -> int:
         click.echo(line, err=True)
     for label, message in report.plan.unavailable.items():
         click.echo(f"data set {label!r} {message}", err=True)
-    failed, slow = "failed before; --retry-failed", "took longer than the time limit before; --retry-over-limit"
-    _name_trials("failed", report.summary.failures, f"{failed} runs them again", report.earlier_failures)
-    _name_trials("over the limit", report.summary.over_limit, f"{slow} runs them again", report.earlier_over_limit)
+    done = report.summary
+    _name_trials("failed", done.failures, "failed before; --retry-failed runs them again", report.earlier_failures)
+    before = "took longer than the time limit before; --retry-over-limit runs them again"
+    _name_trials("over the limit", done.over_limit, before, report.earlier_over_limit)
     if report.table is not None:
         print_table(*report.table)
     written = "".join(f"; {line}" for line in report.written)
-    kept = report.plan.count("done") + report.summary.kept
-    click.echo(f"{report.summary.computed} trial(s) computed, {kept} kept{written}")
+    click.echo(f"{done.computed} trial(s) computed, {report.plan.count('done') + done.kept} kept{written}")
     if report.refused:
         click.echo(f"bench: {report.refused}", err=True)
     return report.exit_code

@@ -60,6 +60,6 @@ def _complete(record: dict[str, Any], metrics: Mapping[str, Metric], store: Stor
         return False
     trial = planned.trial
     outcomes = list(store.outcomes(planned.name, record["task"], trial.threshold if trial.reject else None))
-    for error in add_metrics(record, outcomes, lacking):
-        raise ContractError(f"{trial.title}: {error}") from error
+    if errors := add_metrics(record, outcomes, lacking):
+        raise ContractError(f"{trial.title}: {errors[0]}") from errors[0]
     return True

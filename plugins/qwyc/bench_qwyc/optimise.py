@@ -24,7 +24,7 @@ from bench_qwyc.checks import checked_costs, checked_order, checked_scores, erro
 __all__ = ["Stopping", "optimise"]
 
 Array = NDArray[Any]
-WORTH_BOUNDING = 100_000
+WORTH_BOUNDING = 25_000
 """Minimum number of sums at a position, over all candidates, for computing bounds first; the result is the same."""
 
 
@@ -163,15 +163,14 @@ class _Search:
         if most is None:
             return self._thresholds(candidates)
         bound = self._ratios(candidates, most)
-        rising = np.argsort(bound, kind="stable")
         exits = np.zeros(len(candidates), dtype=np.int64)
         low, high = np.empty((2, len(candidates)), dtype=self.state.scores.dtype)
-        best, start, step = np.inf, 0, 2
-        while start < len(rising) and np.isfinite(bound[rising[start]]) and bound[rising[start]] <= best:
-            part = rising[start : start + step]
-            exits[part], low[part], high[part] = self._thresholds(candidates[part])
-            best = min(best, float(self._ratios(candidates[part], exits[part]).min()))
-            start, step = start + step, 2 * step
+        first = bound.argmin(keepdims=True)
+        exits[first], low[first], high[first] = self._thresholds(candidates[first])
+        may_be_better = (bound <= self._ratios(candidates[first], exits[first])) & np.isfinite(bound)
+        may_be_better[first] = False
+        others = np.flatnonzero(may_be_better)
+        exits[others], low[others], high[others] = self._thresholds(candidates[others])
         return exits, low, high
 
     def search(self) -> Stopping:

@@ -165,7 +165,7 @@ class _Search:
         bound = self._ratios(candidates, most)
         exits = np.zeros(len(candidates), dtype=np.int64)
         low, high = np.empty((2, len(candidates)), dtype=self.state.scores.dtype)
-        first = bound.argmin(keepdims=True)
+        first = np.array([bound.argmin()])
         exits[first], low[first], high[first] = self._thresholds(candidates[first])
         may_be_better = (bound <= self._ratios(candidates[first], exits[first])) & np.isfinite(bound)
         may_be_better[first] = False

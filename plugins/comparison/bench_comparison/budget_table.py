@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from bench_records import Records
 
-from bench_comparison.budgets import relative
 from bench_comparison.populations import comparison_of, populations
 from bench_comparison.schema import ComparisonEntry
 
@@ -35,7 +34,6 @@ def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
     for population in populations(suite, records, entry):
         for answers in population.answers:
             over = answers.over(entry.tolerance)
-            share = relative(answers.quality, answers.test, answers.full[None, :, None])
             for m, s in zip(*np.nonzero(answers.done), strict=True):
                 for b, budget in enumerate(answers.budgets):
                     none = bool(np.isnan(answers.test[m, s, b]))
@@ -55,7 +53,7 @@ def budget_table(records: Records, suite: Suite) -> pd.DataFrame:
                             "cost": answers.cost[m, s, b],
                             "reference": answers.reference[s],
                             "full": answers.full[s],
-                            "relative": share[m, s, b],
+                            "relative": answers.shares[m, s, b],
                             "area": answers.area[m, s],
                         }
                     )

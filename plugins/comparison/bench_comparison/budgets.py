@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from bench_analysis import Quality, points_of
 from bench_records import Records
 from numpy.typing import NDArray
 
+from bench_comparison.resampling import means_of
 from bench_comparison.steps import NONE, ROUNDING, Steps
 
 if TYPE_CHECKING:
@@ -82,6 +84,25 @@ class Answers:
     beside: Numbers
     reach: Mapping[float, Numbers] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def shares(self) -> Numbers:
+        """Quality as a share of the full model's (`relative`), then that of the area.
+
+        float64 (methods, seeds, budgets + 1).
+        """
+        values = np.concatenate([self.test, self.area[:, :, None]], axis=2)
+        return relative(self.quality, values, self.full[None, :, None])
+
+    @cached_property
+    def mean_shares(self) -> Numbers:
+        """Means of `shares` over seeds; float64 (methods, budgets + 1)."""
+        return means_of(self.shares)
+
+    @cached_property
+    def over_fixed(self) -> Numbers:
+        """Mean difference of the shares of an answer and of the best fixed subset; float64 (methods, budgets)."""
+        return means_of(self.shares[:, :, :-1] - relative(self.quality, self.fixed, self.full[None, :, None]))
 
     def over(self, tolerance: float) -> NDArray[np.bool_]:
         """Whether an answer's test cost exceeds the budget by more than the tolerance; bool (methods, seeds, budgets).

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.budgets import Answers, relative
+from bench_comparison.budgets import Answers
 from bench_comparison.resampling import Interval, finite, intervals_by, mean_of, resampled, rounded
 from bench_comparison.statistics import Friedman, critical_difference, friedman
 
@@ -185,9 +185,7 @@ def _dataset_ranks(places: Sequence[Answers], methods: Sequence[str], budget: in
 
 
 def _relative(places: Sequence[Answers], method: str, budget: int) -> float:
-    return mean_of(
-        np.array([mean_of(relative(place.quality, _measured(place, method, budget), place.full)) for place in places])
-    )
+    return mean_of(np.array([place.mean_shares[place.methods.index(method), budget] for place in places]))
 
 
 def _first(table: Numbers) -> Numbers:
@@ -208,12 +206,7 @@ def _over_fixed(
         for dataset, some in places.items():
             if status[method, dataset] != "ranked" or budget == len(some[0].budgets):
                 continue
-            gaps = []
-            for place in some:
-                fixed = place.fixed[place.methods.index(method), :, budget]
-                mine = relative(place.quality, _measured(place, method, budget), place.full)
-                gaps.append(mean_of(mine - relative(place.quality, fixed, place.full)))
-            apart.append(mean_of(np.array(gaps)))
+            apart.append(mean_of(np.array([place.over_fixed[place.methods.index(method), budget] for place in some])))
         if known := finite(apart):
             found[method] = known
     return intervals_by(found)

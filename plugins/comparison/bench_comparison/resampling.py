@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RESAMPLES", "Interval", "finite", "intervals_by", "mean_of", "resampled", "rounded", "words"]
+__all__ = ["RESAMPLES", "Interval", "finite", "intervals_by", "mean_of", "means_of", "resampled", "rounded", "words"]
 
 Numbers = NDArray[np.float64]
 K = TypeVar("K")
@@ -63,6 +63,13 @@ def mean_of(values: Numbers) -> float:
     """Mean of the finite values, NaN where there is none."""
     known = values[np.isfinite(values)]
     return float(np.add.accumulate(known)[-1]) / len(known) if len(known) else float("nan")
+
+
+def means_of(values: Numbers) -> Numbers:
+    """Means of the finite values over the second axis, NaN where there is none: float64 (a, b, …) → (a, …)."""
+    known = np.isfinite(values)
+    count, total = known.sum(axis=1), np.add.accumulate(np.where(known, values, 0.0), axis=1)[:, -1]
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
 def finite(values: Sequence[float]) -> list[float]:

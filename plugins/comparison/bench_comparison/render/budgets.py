@@ -10,7 +10,7 @@ from bench_leaderboard import table, text
 from bench_records import Records, csv_text, times_of
 
 from bench_comparison.answer import Compares
-from bench_comparison.budgets import LEVELS, Answers, relative
+from bench_comparison.budgets import LEVELS, Answers
 from bench_comparison.findings import FEW
 from bench_comparison.populations import absolute_answers
 from bench_comparison.render.answer import (
@@ -159,7 +159,7 @@ def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry
     over = answers.over(entry.tolerance)
     for i in range(len(answers.budgets)):
         test = answers.test[row, mine, i]
-        share = mean_of(relative(answers.quality, test, answers.full[mine]))
+        share = mean_of(answers.shares[row, mine, i])
         status = answers.status(method, i, entry.tolerance)
         values += [status, mean_of(test), share, mean_of(answers.cost[row, mine, i])]
         values += [int(np.isnan(test).sum()), int(over[row, mine, i].sum())]
@@ -185,7 +185,7 @@ def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> s
                 if method in answers.methods:
                     row = answers.methods.index(method)
                     test, mine = answers.test[row, :, i], answers.done[row]
-                    share = mean_of(relative(answers.quality, test[mine], answers.full[mine]))
+                    share = mean_of(answers.shares[row, mine, i])
                     values = [
                         answers.quality.name,
                         mean_of(test),

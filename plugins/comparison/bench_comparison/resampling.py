@@ -66,7 +66,7 @@ def mean_of(values: Numbers) -> float:
 
 
 def means_of(values: Numbers) -> Numbers:
-    """Means of the finite values over the second axis, NaN where there is none: float64 (a, b, …) → (a, …)."""
+    """Means of the finite values along axis 1: float64 (a, b, …) → (a, …). NaN where no value is finite."""
     known = np.isfinite(values)
     count, total = known.sum(axis=1), np.add.accumulate(np.where(known, values, 0.0), axis=1)[:, -1]
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))

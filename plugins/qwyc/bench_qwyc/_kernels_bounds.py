@@ -13,7 +13,7 @@ import numpy as np
 
 from bench_qwyc._kernels_select import kth_smallest
 
-__all__ = ["BLOCK", "GONE", "block_extremes", "bound_exits", "round_scores", "round_sums", "squeeze"]
+__all__ = ["BLOCK", "GONE", "active_extremes", "block_extremes", "bound_exits", "round_scores", "round_sums", "squeeze"]
 
 BLOCK = 128
 """Number of columns in a block."""
@@ -54,6 +54,20 @@ def block_extremes(table, lows, highs):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def active_extremes(base):  # type: ignore[no-untyped-def]
+    """The least and the greatest sum of the active examples in each block, and their number: int32 (blocks,) each."""
+    blocks = len(base) // BLOCK
+    least, greatest = np.full(blocks, GONE, dtype=np.int32), np.full(blocks, -GONE, dtype=np.int32)
+    active = np.zeros(blocks, dtype=np.int32)
+    for i in range(len(base)):
+        if base[i] != GONE:
+            b = i // BLOCK
+            least[b], greatest[b] = min(least[b], base[i]), max(greatest[b], base[i])
+            active[b] += 1
+    return least, greatest, active
+
+
+@numba.njit(cache=True, nogil=True)
 def round_sums(places, sums, units, sign, out):  # type: ignore[no-untyped-def]
     """Write the partial sums to their places in ``out``, in units, rounded down, then multiplied by ``sign``."""
     for j in range(len(places)):
@@ -68,7 +82,7 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
         flat: the matrix, row by row; changed.
         width: number of its columns.
         rows: ascending, so that no row is written over before it is read.
-        places: at most as many as columns: the columns to keep, in their new order.
+        places: the columns to keep, in their new order; not more than there are columns.
     """
     at, row = 0, np.empty(width, dtype=flat.dtype)
     for r in range(len(rows)):
@@ -79,6 +93,12 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
+def _block(values, b):  # type: ignore[no-untyped-def]
+    """The values of a block; loops over it have a constant length, so that they are vectorised."""
+    return values[b * BLOCK : b * BLOCK + BLOCK]
+
+
+@numba.njit(cache=True, nogil=True)
 def _below(base, row, lows, highs, active, blocks, limit):  # type: ignore[no-untyped-def]
     """The number of active examples in some blocks whose sum is below a limit."""
     bound, total = np.int32(limit), np.int64(0)
@@ -86,7 +106,7 @@ def _below(base, row, lows, highs, active, blocks, limit):  # type: ignore[no-un
         if highs[b] < bound:
             total += active[b]
         elif lows[b] < bound:
-            hits, sums, scores = np.int16(0), base[b * BLOCK : b * BLOCK + BLOCK], row[b * BLOCK : b * BLOCK + BLOCK]
+            hits, sums, scores = np.int16(0), _block(base, b), _block(row, b)
             for i in range(BLOCK):
                 hits = np.int16(hits + np.int16(np.int32(sums[i] + scores[i]) < bound))
             total += hits
@@ -111,7 +131,7 @@ def _smallest(base, row, lows, highs, active, blocks, k, out, heap):  # type: ig
     for b in blocks:
         if lows[b] > limit:
             continue
-        sums, scores = base[b * BLOCK : b * BLOCK + BLOCK], row[b * BLOCK : b * BLOCK + BLOCK]
+        sums, scores = _block(base, b), _block(row, b)
         if k == 1:
             for i in range(BLOCK):
                 limit = min(limit, np.int32(sums[i] + scores[i]))
@@ -124,7 +144,7 @@ def _smallest(base, row, lows, highs, active, blocks, k, out, heap):  # type: ig
 
 
 @numba.njit(cache=True, nogil=True)
-def bound_exits(rows, scores, spread, base, split, budget, both, exits):  # type: ignore[no-untyped-def]
+def bound_exits(rows, scores, spread, base, extremes, split, budget, both, exits):  # type: ignore[no-untyped-def]
     """Upper bounds on the exits that `_kernels_optimise.scan_binary` finds.
 
     In units, a sum is between t − 0.4 and t + 2.4: t is the sum of two numbers rounded down, and 0.4 is more than the
@@ -136,28 +156,22 @@ def bound_exits(rows, scores, spread, base, split, budget, both, exits):  # type
         scores: int16 (models, columns): rounded scores, those of positives first.
         spread: int16 (models, blocks), twice: from `block_extremes`.
         base: int32 (columns,): rounded partial sums, or `GONE`.
+        extremes: of ``base``, from `active_extremes`.
         split: number of blocks of positives.
         budget, both: see `scan_binary`.
         exits: int64 (candidates,): result.
     """
-    blocks = len(base) // BLOCK
-    least, greatest = np.full(blocks, GONE, dtype=np.int32), np.full(blocks, -GONE, dtype=np.int32)
-    active = np.zeros(blocks, dtype=np.int32)
-    for i in range(len(base)):
-        if base[i] != GONE:
-            b = i // BLOCK
-            least[b], greatest[b] = min(least[b], base[i]), max(greatest[b], base[i])
-            active[b] += 1
-    pos, neg = range(split), range(split, blocks)
+    least, greatest, active = extremes
+    pos, neg = range(split), range(split, len(active))
     positives, negatives = active[:split].sum(), active[split:].sum()
-    lows, highs = np.empty(blocks, dtype=np.int32), np.empty(blocks, dtype=np.int32)
+    lows, highs = np.empty_like(least), np.empty_like(greatest)
     out, heap = np.empty(len(base), dtype=np.int32), np.empty(len(base), dtype=np.int32)
     for c in range(len(rows)):
         if positives <= budget:
             exits[c] = positives + negatives
             continue
         row, low_scores, high_scores = scores[rows[c]], spread[0][rows[c]], spread[1][rows[c]]
-        for b in range(blocks):
+        for b in range(len(active)):
             lows[b], highs[b] = least[b] + low_scores[b], greatest[b] + high_scores[b]
         low = _smallest(base, row, lows, highs, active, pos, budget + 1, out, heap)
         # At most `budget` positives are below ε⁻; of negatives, as many as possible.

@@ -8,6 +8,7 @@ a threshold uncertain. So most candidates are ruled out without exact scores, an
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Bounds"]
+
+_Side = tuple[NDArray[np.uint32], NDArray[Any], int]
+"""Active examples of a class, ascending; their partial sums; 1 for positives, −1 for negatives, which are mirrored."""
 
 LARGEST = 32_000
 """The largest score, in units."""
@@ -29,10 +33,10 @@ SQUEEZE_AT = 0.7
 class Bounds:
     """Rounded scores of the remaining base models on the recently active examples.
 
-    A column is an example. Positives come first, negatives follow; each class is filled up to whole blocks with copies
-    of an example that count as stopped. Within a class, sums ascend (for negatives: descend) at first, and again
-    whenever columns are removed. So the sums of a block differ little, and its extremes often show that it need not be
-    read.
+    Each column belongs to an example. The columns of positives come before those of negatives. Within a class, columns
+    are sorted by partial sum (of negatives, by its mirror image) whenever they are arranged, so that the sums of a
+    block differ little. The last block of a class is filled up with copies of the last example; only one of them is
+    active.
 
     Args:
         scores: float32 or float64 (T, N).
@@ -71,55 +75,52 @@ class Bounds:
         """
         from bench_qwyc import _kernels_bounds as kernels
 
+        sides = (pos, g_pos, 1), (neg, g_neg, -1)
         if not self.kept or len(pos) + len(neg) < SQUEEZE_AT * self.kept:
-            self._arrange(np.sort(candidates), pos, neg, g_pos, g_neg)
+            self._arrange(np.sort(candidates), sides)
         base = np.full(self.rounded.shape[1], kernels.GONE, dtype=np.int32)
-        kernels.round_sums(self.place[pos], g_pos, self.units, 1, base)
-        kernels.round_sums(self.place[neg], g_neg, self.units, -1, base)
+        for examples, sums, sign in sides:
+            kernels.round_sums(self.place[examples], sums, self.units, sign, base)
+        extremes = kernels.active_extremes(base)
+        rounded, spread, split = self.rounded, self.spread, self.split
         rows, exits = self.row_of[candidates], np.empty(len(candidates), dtype=np.int64)
 
         def work(a: int, b: int) -> None:
-            kernels.bound_exits(rows[a:b], self.rounded, self.spread, base, self.split, budget, both, exits[a:b])
+            kernels.bound_exits(rows[a:b], rounded, spread, base, extremes, split, budget, both, exits[a:b])
 
         self._share(len(rows), work)
         return exits
 
-    def _arrange(
-        self,
-        models: NDArray[np.int64],
-        pos: NDArray[np.uint32],
-        neg: NDArray[np.uint32],
-        g_pos: NDArray[Any],
-        g_neg: NDArray[Any],
-    ) -> None:
-        """Give the active examples sorted columns, and remove the others and the base models that have run.
+    def _arrange(self, models: NDArray[np.int64], sides: Sequence[_Side]) -> None:
+        """Give the active examples sorted columns; remove all other examples, and the base models that have run.
 
         Scores are rounded once; later they are moved within the allocated memory.
+
+        Args:
+            models: the base models that are left, ascending.
+            sides: positives, then negatives.
         """
         from bench_qwyc import _kernels_bounds as kernels
 
         halves = []
-        for examples, by in ((pos, g_pos), (neg, -g_neg)):
-            order = examples[by.argsort(kind="stable")]
+        for examples, sums, sign in sides:
+            order = examples[(sign * sums).argsort(kind="stable")]
             halves.append(np.pad(order, (0, -len(order) % kernels.BLOCK), "edge"))
         columns, split, before = np.concatenate(halves), len(halves[0]), self.place.copy()
-        self.place[columns[: len(pos)]] = np.arange(len(pos))
-        self.place[columns[split : split + len(neg)]] = np.arange(split, split + len(neg))
-        shape = len(models), len(columns)
+        self.place[columns] = np.arange(len(columns), dtype=np.uint32)
         if self.kept:
             flat, width = self.rounded.reshape(-1), self.rounded.shape[1]
             kernels.squeeze(flat, width, self.row_of[models], before[columns])
-            rounded = self.rounded = flat[: len(models) * len(columns)].reshape(shape)
+            rounded = flat[: len(models) * len(columns)].reshape(len(models), len(columns))
         else:
-            rounded = self.rounded = np.empty(shape, dtype=np.int16)
+            rounded = np.empty((len(models), len(columns)), dtype=np.int16)
             self._share(
                 len(models),
                 lambda a, b: kernels.round_scores(self.scores, models[a:b], columns, split, self.units, rounded[a:b]),
             )
-        self.row_of[models] = np.arange(len(models))
-        self.split, self.kept = split // kernels.BLOCK, len(pos) + len(neg)
-        shape = len(models), len(columns) // kernels.BLOCK
-        lows, highs = self.spread = np.empty(shape, dtype=np.int16), np.empty(shape, dtype=np.int16)
+        self.rounded, self.row_of[models] = rounded, np.arange(len(models))
+        self.split, self.kept = split // kernels.BLOCK, sum(len(examples) for examples, _, _ in sides)
+        lows, highs = self.spread = np.empty((2, len(models), len(columns) // kernels.BLOCK), dtype=np.int16)
         self._share(len(models), lambda a, b: kernels.block_extremes(rounded[a:b], lows[a:b], highs[a:b]))
 
     def _share(self, count: int, work: Any) -> None:

@@ -52,11 +52,16 @@ def permutation_importance(
 
 
 def importance_order(view: View, importance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Units by importance per price, the greatest first; the price of a group counts for its first unit only."""
+    """Units by importance per price, the greatest first; the price of a group counts for its first unit only.
+
+    An importance that is not positive is multiplied by the price instead, so that of two useless units the cheaper one
+    comes first.
+    """
     known = np.zeros((1, view.units.count), dtype=bool)
     order: list[int] = []
     for _ in range(view.units.count):
-        ratio = np.where(known[0], -np.inf, importance / view.units.ratio_prices(known)[0])
-        order.append(int(ratio.argmax()))
+        price = view.units.ratio_prices(known)[0]
+        ratio = np.where(importance > 0, importance / price, importance * price)
+        order.append(min(np.flatnonzero(~known[0]).tolist(), key=lambda u: (-ratio[u], price[u], u)))
         known[0, order[-1]] = True
     return np.array(order, dtype=np.int64)

@@ -130,7 +130,7 @@ class StepPolicy(Policy):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class OrderPolicy(StepPolicy):
-    """Buys units in a fixed order, until the budget does not allow the next.
+    """Buys units in a fixed order and skips those that the budget does not allow, so every row buys the same units.
 
     Attributes:
         order: int64 (units,): all units, the first to buy first.
@@ -139,10 +139,7 @@ class OrderPolicy(StepPolicy):
     order: NDArray[np.int64]
 
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
-        place = (~known[:, self.order]).argmax(axis=1)  # the first that is not known
-        unit = self.order[place]
-        allowed = affordable(self.view, known, self.limit)
-        return np.where(allowed[np.arange(len(known)), unit], unit, -1)
+        return best_unit(-np.argsort(self.order), affordable(self.view, known, self.limit))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

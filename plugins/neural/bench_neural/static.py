@@ -25,7 +25,7 @@ class MaskStatic(Neural):
     Source: Breiman, Random forests, Machine Learning 45, 2001; as a baseline in Covert et al., ICML 2023.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     budgets: Points = ()
     count: Count = 10
@@ -61,7 +61,7 @@ class CAE(Sequential):
     Source: Balın, Abid, Zou, Concrete autoencoders: differentiable feature selection and reconstruction, ICML 2019.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     updates: Annotated[int, Ge(1)] = 1500
     budgets: Points = ()
     count: Count = 10

@@ -8,13 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from bench_neural.cae import order_of
 from bench_neural.families import budgets, confidences, penalties, penalties_in_cost
 from bench_neural.importance import importance_order, permutation_importance
 from bench_neural.kernels import dense, points, samples
 from bench_neural.kernels_ahead import information
 from bench_neural.partial import PartialNetwork
 from bench_neural.policy import ActionPolicy, Imputer, InformationPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
-from bench_neural.view import view_of
+from bench_neural.view import Units, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -221,6 +222,31 @@ def test_permutation_importance_finds_the_only_feature_that_matters_and_prices_d
     assert importance_order(view, importance)[0] == 0
     ratio = np.ones(view.units.count)
     assert importance_order(view, ratio)[0] == np.argmin(view.units.own)
+
+
+def units_of(prices, group=()):
+    """Units with prices of their own, some of them in one group whose price is 10."""
+    each = np.arange(len(prices))
+    return Units(each, np.array(prices, dtype=float), np.where(np.isin(each, group), 0, -1), np.array([10.0]), 1.0)
+
+
+def test_useless_units_come_last_and_the_cheapest_of_them_first():
+    view = SimpleNamespace(units=units_of([1.0, 100.0, 1.0, 3.0]))
+    assert importance_order(view, np.array([-0.01, -0.01, 0.02, 0.0])).tolist() == [2, 3, 0, 1]
+
+
+def test_a_static_order_skips_what_a_row_cannot_pay():
+    view = SimpleNamespace(units=units_of([6.0, 1.0, 1.0]))
+    policy = OrderPolicy(view=view, predictor=None, classes=0, order=np.array([0, 2, 1]), limit=5.0)
+    known = np.array([[False, False, False], [False, False, True], [False, True, True]])
+    assert policy.choose(np.zeros((3, 1), dtype=np.float32), known).tolist() == [2, 1, -1]
+
+
+def test_a_group_is_paid_once_in_the_order_of_selectors():
+    units = units_of([0.1, 0.1, 5.0, 5.0], group=(0, 1))
+    dear = np.log(np.array([10.1, 10.1, 5.0, 5.0]))
+    assert order_of(np.stack([dear + np.array([2, 1, 0, 0])] * 2), units).tolist() == [0, 1, 2, 3]
+    assert order_of((dear + np.array([0, 0, 1, 0]))[None], units).tolist()[0] == 2
 
 
 def test_operating_points_rise_and_stay_in_range():

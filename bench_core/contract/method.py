@@ -269,7 +269,7 @@ def beyond(limits: Method | TaskLimits, data: DataFacts) -> str | None:
     if limits.features_limit is not None and data.n_features > limits.features_limit:
         return f"it does at most {limits.features_limit} features; there are {data.n_features}"
     if data.missing and not limits.takes_missing:
-        return "it takes no missing values; encode = 'impute' fills them"
+        return "it takes no missing values; encode = 'impute' fills them (bench fit: --encode impute)"
     if limits.needs_threshold and data.threshold is None:
         return "it stops at a confidence threshold; the data set has none (threshold = …)"
     return None

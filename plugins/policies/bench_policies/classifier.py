@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from bench_core import Costs, CostScheme, Dataset, Method, RequestError, Rows
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal
+from bench_policies.judging import paid
 
 
 class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -132,8 +133,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def cost_(self, X: Any) -> NDArray[np.float64]:
-        """Return the cost of every row, float64 (rows,), in the unit of the prices."""
-        return self.policy_.costs.bill(np.asarray(self._decide(X).acquired))
+        """Return the cost of every row, of features and base models: float64 (rows,), in the unit of the prices."""
+        return paid(self._decide(X), self.policy_.costs, None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -84,6 +84,8 @@ def answer(policy: Path, data: Path, out: Path) -> int:
         answers = load_policy(policy).decide(data)
     for note in noted:
         click.echo(f"bench: {one_line(note.message)}", err=True)
+    if answers.empty:
+        raise RequestError(f"{data}: the table has no rows")
     answers["acquired"] = ["; ".join(names) for names in answers["acquired"]]
     answers.to_csv(out, index=False, lineterminator="\n")
     cost = answers["cost"].mean()

@@ -92,8 +92,15 @@ def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
             raise RequestError("give one of --budget, --accuracy and --error-costs, not several")
         if given["measure"] != "accuracy":
             raise RequestError("--error-costs is a goal of its own: leave out --measure")
-        return registry, dataset, replace(read_error_costs(given["error_costs"], dataset.classes), cap=given["cap"])
-    goal = Goal(budget=given["budget"], quality=given["accuracy"], cap=given["cap"], measure=given["measure"])
+        goal = replace(read_error_costs(given["error_costs"], dataset.classes), cap=given["cap"])
+        if threshold is not None and goal.refused_cost is None:
+            click.echo(
+                f"bench: {given['error_costs']} gives no cost of refusals, so that a refused row costs nothing and the "
+                "least total may be to refuse every row; add a line such as: refused = 20",
+                err=True,
+            )
+    else:
+        goal = Goal(budget=given["budget"], quality=given["accuracy"], cap=given["cap"], measure=given["measure"])
     goal.check(dataset.task, dataset.classes)
     return registry, dataset, goal
 

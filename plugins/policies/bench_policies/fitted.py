@@ -16,6 +16,7 @@ from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mea
 from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
 from bench_policies.given import category_of, is_missing, number_of
+from bench_policies.judging import paid
 from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.portable import OTHER
 from bench_policies.short import as_html, in_short
@@ -249,17 +250,23 @@ class FittedPolicy:
         Returns:
             A table with the same index. For classes: ``label`` (None where refused), ``best`` (the answer, even where
             it is refused), ``probability`` of ``best``, and ``refused``. For regression: ``value``. For both: ``cost``
-            in the unit of the prices, and ``acquired``, the names of the features that were bought. A category that was
-            not in the data counts as a rare one, or as missing if its column has no rare ones; ``attrs["unseen"]``
-            holds the number of the latter by column, and a warning names the columns.
+            of the features and base models, in the unit of the prices, and ``acquired``, the names of the features that
+            were bought. A category that was not in the data counts as a rare one, or as missing if its column has no
+            rare ones; ``attrs["unseen"]`` holds the number of the latter by column, and a warning names the columns.
 
         Raises:
             RequestError: the table cannot be read, a column is missing, or a value or an item size is invalid.
         """
         import pandas as pd
 
-        frame = read_rows(table, self.about.get("table", {}))
-        rows = self.rows(frame)
+        of_texts = [self.feature_names[feature] for feature in self.categories]
+        frame = read_rows(table, self.about.get("table", {}), of_texts)
+        try:
+            rows = self.rows(frame)
+        except RequestError as error:
+            if isinstance(table, str | Path):
+                raise RequestError(f"{table}: {error}") from None
+            raise
         unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}
@@ -274,7 +281,7 @@ class FittedPolicy:
             columns["refused"] = refused
         else:
             columns["value"] = decided.score
-        columns["cost"] = self.costs.bill(decided.acquired, rows.sizes)
+        columns["cost"] = paid(decided, self.costs, rows.sizes)
         patterns, which = np.unique(decided.acquired, axis=0, return_inverse=True)
         texts = np.empty(len(patterns), dtype=object)
         texts[:] = [tuple(np.array(self.feature_names, dtype=object)[pattern]) for pattern in patterns]

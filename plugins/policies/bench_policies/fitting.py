@@ -31,7 +31,7 @@ from bench_policies.evaluating import method_of
 from bench_policies.exporting import to_export
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal, Judged
-from bench_policies.judging import judge
+from bench_policies.judging import judge, paid
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
 from bench_policies.substitution import AskedBySubstitution, background_of
@@ -259,7 +259,7 @@ def _usage(policy: Policy, askable: Policy, problem: Problem) -> dict[str, Any]:
     rows = replace(problem.train.rows(), X=X, sizes=sizes, query=None)
     decided = policy.decide(rows)
     stage = np.ones(len(X), dtype=np.int64) if decided.stage is None else decided.stage
-    bill = problem.costs.bill(np.asarray(decided.acquired), sizes)
+    bill = paid(decided, problem.costs, sizes)
     stages = [
         {
             "stage": int(number),

@@ -15,13 +15,15 @@ def category_of(given: Any, known: Collection[str]) -> str | None:
     """The known category that a value means; None if it is a new one.
 
     pandas turns a column of the texts ``true`` and ``false`` into booleans, and whole numbers with an empty cell into
-    floats. So ``True`` also means ``true``, and ``1.0`` also ``1``.
+    floats. So ``True`` also means ``true``, and ``1.0``, also as text, ``1``.
     """
     forms = [str(given)]
     if isinstance(given, bool | np.bool_):
         forms.append(str(given).lower())
     elif isinstance(given, float | np.floating) and float(given).is_integer():
         forms.append(str(int(given)))
+    elif isinstance(given, str) and given.endswith(".0"):
+        forms.append(given.removesuffix(".0"))
     return next((form for form in forms if form in known), None)
 
 

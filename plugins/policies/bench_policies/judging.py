@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import ContractError, Outcome
+from bench_core import ContractError, Costs, Decisions, Outcome, Part, outcome_of
 from bench_policies.goals import Goal, Judged
 from bench_policies.measures import measured_on, row_qualities
 
@@ -39,6 +39,19 @@ def judge(outcome: Outcome, classes: Sequence[str], goal: Goal) -> Judged:
         raise ContractError("a policy for classes must give probabilities")
     label, refused = goal.answering(classes, outcome.threshold).answers(table)
     return replace(judge_answers(label, refused, outcome.y, cost, classes, goal, table), most=most)
+
+
+def paid(decided: Decisions, costs: Costs, sizes: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return the price of the features and base models of every row, float64 (rows,), as budgets count it.
+
+    Args:
+        decided: a policy's decisions.
+        costs: the prices.
+        sizes: float64 (rows,): item sizes; None where no price depends on them.
+    """
+    rows = len(decided)
+    outcome = outcome_of(decided, Part(np.zeros((rows, 0)), np.zeros(rows), sizes), costs, "regression")
+    return np.asarray(outcome.bill + outcome.evaluation_bill)
 
 
 def row_values(outcome: Outcome, classes: Sequence[str], goal: Goal) -> NDArray[np.float64]:
@@ -101,8 +114,9 @@ def trivial_answers(
 
     Returns:
         An entry for each class, given as the answer to every row, if the measure is an accuracy; one for refusing every
-        row, if refusals have a cost; and one for the answer that follows from the class frequencies. For regression, an
-        entry for the mean of the training rows.
+        row, if refusals have a cost or the threshold refuses every row; and one for the answer that follows from the
+        class frequencies, if it is not refused for the threshold. For regression, an entry for the mean of the training
+        rows.
     """
     if not classes:
         error = float(np.mean(np.square(y - np.mean(train)))) if len(y) else math.nan
@@ -119,4 +133,6 @@ def trivial_answers(
     if goal.refused_cost is not None:
         found["refuse every row"] = same(0, refused=True)
     label, refused = goal.answering(classes, threshold).answers(frequencies[None, :])
-    return {**found, "by the frequencies of the classes": same(int(label[0]), bool(refused[0]))}
+    refuses = goal.refused_cost is None and bool(refused[0])
+    name = "refuse every row" if refuses else "by the frequencies of the classes"
+    return {**found, name: same(int(label[0]), bool(refused[0]))}

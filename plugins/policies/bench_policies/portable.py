@@ -8,7 +8,8 @@ Copy this file beside the document that ``bench fit --export`` wrote::
     answer = policy.decide({"age": 50, "glucose": 148})
     answer["label"], answer["probability"], answer["cost"], answer["acquired"]
 
-Labels, purchases and costs are those of the policy itself. Probabilities may differ in the last digit, as the
+Labels, purchases and the costs of features are those of the policy itself. Base models (``evaluation``) are not in
+``cost``. Probabilities may differ in the last digit, as the
 exponential functions of two mathematical libraries may.
 """
 
@@ -64,7 +65,7 @@ class Portable:
 
         Returns:
             ``label`` (None where refused), ``best``, ``probability``, ``probabilities`` and ``refused`` for classes,
-            ``value`` for regression; ``acquired``: the names of the features that were bought; ``cost``.
+            ``value`` for regression; ``acquired``: the names of the features that were bought; ``cost``: their price.
 
         Raises:
             KeyError: the row has no value for a feature that is bought.

@@ -171,6 +171,8 @@ class _Check:
             self.refuse(f"{name!r} belongs above the line [prices], or in a table of its own", section, key, value)
         if name not in self.features:
             hint = did_you_mean(str(name), self.features)
+            if blanks := next((f for f in self.features if f.strip() == str(name).strip()), None):
+                hint = f"the table's header has {blanks!r}: remove the blanks there"
             self.refuse(f"[{section}] names {name!r}, which is not a feature of the table; {hint}", section, key, value)
 
     def price(self, price: Any, name: str, section: str, key: str | None = None) -> None:

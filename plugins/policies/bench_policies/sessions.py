@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from bench_core import Costs, Policy, RequestError, Rows, did_you_mean
 from bench_core.execution import Encoder
 from bench_policies.answering import Answering
+from bench_policies.judging import paid
 from bench_policies.wording import one_line
 
 
@@ -27,7 +28,7 @@ class Answer:
         probability: probability of ``best``; None for regression.
         probabilities: probabilities of all classes by name; empty for regression.
         value: the predicted value for regression; None for classes.
-        cost: what was paid, in the unit of the prices.
+        cost: what was paid for features and base models, in the unit of the prices.
     """
 
     label: str | None
@@ -168,8 +169,10 @@ class Session:
         return float(self._fitted.costs.bill(known, self._sizes)[0])
 
     def _answered(self) -> Answer:
-        fitted, cost = self._fitted, self._bill(self._known)
+        fitted = self._fitted
         decided = fitted.policy.decide(self._rows()).checked(1, len(fitted.feature_names), len(fitted.classes))
+        bought = replace(decided, acquired=self._known.copy())
+        cost = float(paid(bought, fitted.costs, self._sizes)[0])
         if decided.probabilities is None or not fitted.classes:
             score = None if decided.score is None else float(decided.score[0])
             return Answer(None, False, None, None, {}, score, cost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,6 +72,8 @@ def read_table(
     if target is None:
         raise RequestError("name the column to predict: target")
     columns = columns or Columns()
+    if target in columns.drop:
+        raise RequestError(f"{target!r} is the target and cannot be left out (drop)")
     try:
         if isinstance(data, str | Path):
             kind = _kind(data)
@@ -118,12 +120,16 @@ def _source(path: str | Path, kind: str, given: dict[str, Any], registry: Regist
     return build(registry.dataset(kind), given, str(path))
 
 
-def read_rows(table: pd.DataFrame | str | Path, written: Mapping[str, Any]) -> pd.DataFrame:
+def read_rows(
+    table: pd.DataFrame | str | Path, written: Mapping[str, Any], texts: Collection[str] = ()
+) -> pd.DataFrame:
     """Return new rows as a table: a DataFrame as it is, a file read as that of the fit.
 
     Args:
         table: the rows, or a path to CSV or Parquet.
         written: how a CSV file is written, from `Columns.of_file`; empty: as by default.
+        texts: columns that held text in the table of the fit. They are text here, too, so that a code such as ``008``
+            means the same in every file.
 
     Raises:
         RequestError: it is neither, it cannot be read, or two columns have the same name.
@@ -134,7 +140,7 @@ def read_rows(table: pd.DataFrame | str | Path, written: Mapping[str, Any]) -> p
         kind = _kind(table)
         given = {"path": str(table), "target": "-", **(written or Columns().of_file() if kind == "csv" else {})}
         try:
-            table = _source(table, kind, given, load_registry()).read(Path(table))
+            table = _source(table, kind, given, load_registry()).read(Path(table), texts)
         except BenchError as error:
             raise RequestError(str(error)) from None
     if not isinstance(table, pd.DataFrame):

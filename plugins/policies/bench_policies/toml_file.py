@@ -32,7 +32,8 @@ class TomlFile:
             if match := re.search(r" \(at line (\d+), column \d+\)$", message):
                 message, line = message[: match.start()], int(match[1])
             shown = self._lines[line - 1].strip()[:60] if 0 < line <= len(self._lines) else ""
-            raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {message}: {shown}") from None
+            advice = "" if Path(path).suffix == ".toml" else "; give a TOML file, with a line such as: age = 5"
+            raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {message}: {shown}{advice}") from None
 
     def at(self, section: str, key: str | None = None, value: str | None = None) -> str:
         """Return the file and line of a table, of a key, or of a string in a key's list: ``prices.toml, line 7``.

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from bench_policies import Columns, FittedPolicy, Goal, fit_policy
 from bench_policies.exporting import exported
+from bench_policies.folder import save_policy
 from bench_policies.prices import read_prices
 from bench_policies.tables import read_table
 from bench_policies.trials import Bench
@@ -50,6 +51,68 @@ def test_a_file_is_read_as_that_of_the_fit(tmp_path: Path) -> None:
     as_texts = policy.decide(pd.read_csv(path, keep_default_na=False))
     pd.testing.assert_frame_equal(whole, as_texts)
     assert (whole["label"] == patients()["outcome"]).mean() > 0.6
+
+
+def test_a_code_means_the_same_whichever_other_rows_its_file_has(tmp_path: Path) -> None:
+    codes = ("008", "042", "250.00", "E11")
+    policy = fitted(written(patients(codes), tmp_path))
+    whole = policy.decide(patients(codes))
+    digits = patients(codes)["ward"] != "E11"
+    alone = policy.decide(written(patients(codes)[digits], tmp_path))
+    pd.testing.assert_frame_equal(alone, whole[digits].reset_index(drop=True))
+    row = patients(codes)[patients(codes)["ward"] == "008"].iloc[:1]
+    session = policy.start().give({name: float(row[name].iloc[0]) for name in ("age", "glucose")} | {"ward": "008"})
+    (asked,) = policy.decide(written(row, tmp_path)).itertuples()
+    assert session.answer is not None
+    assert (asked.label, asked.probability) == (session.answer.label, session.answer.probability)
+
+
+def test_a_whole_number_with_a_decimal_is_its_category_in_a_file_too(tmp_path: Path) -> None:
+    policy = fitted(written(patients(("1", "2", "A")), tmp_path))
+    frame = patients(("1", "2", "A"))
+    rows = frame[frame["ward"] != "A"]
+    floats = written(rows.assign(ward=rows["ward"] + ".0"), tmp_path)
+    pd.testing.assert_frame_equal(policy.decide(floats), policy.decide(rows).reset_index(drop=True))
+
+
+def test_a_bad_value_in_a_file_of_new_rows_is_named_with_the_file(tmp_path: Path) -> None:
+    policy = fitted(written(patients(), tmp_path))
+    frame = patients()
+    frame.loc[5, "glucose"] = "null"
+    with pytest.raises(RequestError, match=r"table\.csv: row 5 \(from 0\): glucose must be a number, not 'null'"):
+        policy.decide(written(frame, tmp_path))
+    with pytest.raises(RequestError, match=r"table\.csv: the table has no column 'ward'"):
+        policy.decide(written(frame.drop(columns="ward"), tmp_path))
+
+
+def test_a_file_without_rows_is_refused_by_bench_answer(tmp_path: Path) -> None:
+    path = written(patients(), tmp_path)
+    save_policy(fitted(path), tmp_path / "policy")
+    header = written(patients()[:0], tmp_path)
+    run = CliRunner().invoke(
+        main, ["answer", str(tmp_path / "policy"), str(header), "--out", str(tmp_path / "out.csv")]
+    )
+    assert run.exit_code == 2
+    assert "table.csv: the table has no rows" in run.output
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_missing_target_is_named_with_its_line(tmp_path: Path) -> None:
+    frame = patients()
+    frame.loc[5, "outcome"] = None
+    with pytest.raises(RequestError, match=r"table\.csv, line 7: target 'outcome' misses 1 value"):
+        fitted(written(frame, tmp_path))
+
+
+def test_the_target_cannot_be_left_out(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="'outcome' is the target and cannot be left out"):
+        fitted(written(patients(), tmp_path), drop=("outcome",))
+
+
+def test_blanks_in_a_header_are_named(tmp_path: Path) -> None:
+    path = written(patients().rename(columns={"age": " age"}), tmp_path)
+    with pytest.raises(RequestError, match="the table's header has ' age': remove the blanks"):
+        fitted(path)
 
 
 def test_lower_case_booleans_are_the_categories_of_the_fit(tmp_path: Path) -> None:

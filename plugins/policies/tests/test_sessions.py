@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import AskedBySubstitution, Columns, FittedPolicy, Session, Setup, fit_policy
+from support.patients import PRICES
 
-from bench_core import Decisions, Method, Policy, Problem, RequestError, Rows
+from bench_core import Costs, Decisions, Method, Policy, Problem, RequestError, Rows
 from bench_core.execution import replay
 
 Fit = Callable[..., FittedPolicy]
@@ -208,3 +210,18 @@ def test_an_answer_that_is_exactly_as_sure_as_the_threshold_is_given(
     assert (answer.refused, answer.best, answer.probability) == (refused, "sick", 0.75)
     assert answer.label == (None if refused else "sick")
     assert policy.decide(frame).refused.tolist() == [refused] * len(frame)
+
+
+@pytest.mark.parametrize("method", ["cost-ordered", "single-stage"])
+def test_base_models_are_in_the_cost_of_an_answer_as_in_the_budget(table: pd.DataFrame, method: str) -> None:
+    setup = Setup(threshold=0.8)
+    free = fit_policy(method, table, PRICES, target="outcome", setup=setup, splits=0)
+    charged = replace(free, costs=Costs(free.costs.prices, evaluation=2.0))
+    answers, decided = charged.decide(table), charged.decisions(table)
+    runs = np.ones(len(table)) if decided.evaluations is None else decided.evaluations
+    assert np.allclose(answers["cost"], charged.costs.bill(decided.acquired) + 2.0 * runs)
+    assert np.allclose(free.decide(table)["cost"], free.costs.bill(decided.acquired))
+    for at, row in enumerate(table[:20].to_dict("records")):
+        answer = play(charged.start(), row).answer
+        assert answer is not None
+        assert answer.cost == answers["cost"].iloc[at]

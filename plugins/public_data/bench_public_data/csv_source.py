@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -42,7 +42,7 @@ class Csv(TableSource):
     missing: list[str] = field(default_factory=lambda: list(DEFAULT_MISSING))
     decimal: Literal[".", ","] = "."
 
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
         text = self._text(path)
         records = self._records(path, text)
         names = list(self.columns)
@@ -59,7 +59,7 @@ class Csv(TableSource):
             if len(record) != len(names):
                 hint = _other_separator(names)
                 raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns{hint}")
-        return read_exact(text, self.separator, self.columns, self.missing, self.decimal)
+        return read_exact(text, self.separator, self.columns, self.missing, self.decimal, texts)
 
     def hint(self, names: list[str]) -> str:
         return _other_separator(names)
@@ -99,5 +99,6 @@ def _other_separator(names: list[str]) -> str:
     if len(names) == 1:
         for separator in (";", "\t", "|", ","):
             if separator in names[0]:
-                return f"; the header holds {separator!r}: is that the separator? (separator = {separator!r})"
+                option = f"separator = {separator!r}; bench fit: --separator"
+                return f"; the header holds {separator!r}: is that the separator? ({option})"
     return ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,12 @@ DEFAULT_MISSING = ("", "NA", "NaN", "nan", "?")
 
 
 def read_exact(
-    text: str, separator: str, names: Sequence[str] = (), missing: Sequence[str] = DEFAULT_MISSING, decimal: str = "."
+    text: str,
+    separator: str,
+    names: Sequence[str] = (),
+    missing: Sequence[str] = DEFAULT_MISSING,
+    decimal: str = ".",
+    texts: Collection[str] = (),
 ) -> pd.DataFrame:
     """Read a table whose columns are float64 where every present value is a number, and strings otherwise.
 
@@ -29,6 +34,7 @@ def read_exact(
         names: names of the columns; empty: the first line holds them.
         missing: strings that mean a missing value.
         decimal: the decimal point, ``.`` or ``,``; with a comma, numbers have no points.
+        texts: columns that are strings even where every value is a number.
 
     Raises:
         ValueError: pandas cannot read it as a table.
@@ -45,7 +51,7 @@ def read_exact(
         keep_default_na=False,
         na_values=list(missing),
     )
-    return pd.DataFrame({name: _numbers(frame[name], decimal) for name in frame.columns})
+    return pd.DataFrame({n: frame[n] if n in texts else _numbers(frame[n], decimal) for n in frame.columns})
 
 
 def _numbers(column: pd.Series[Any], decimal: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ class Parquet(TableSource):
     A relative path is looked up in the working directory, then in the mirror. Parameters are those of `TableSource`.
     """
 
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -37,12 +38,12 @@ class Parquet(TableSource):
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
                 raise DataError(f"{path}: two columns are called {twice[0]!r}")
-            texts = [field.name for field in schema if _is_text(field.type)]
+            strings = [field.name for field in schema if _is_text(field.type)]
             # Read texts as dictionary codes, as a small file may hold one long text a million times.
-            with pq.ParquetFile(path, read_dictionary=texts) as file:
+            with pq.ParquetFile(path, read_dictionary=strings) as file:
                 refuse_large_parquet(path, file)
                 table = file.read(use_threads=False)
-            for name in texts:
+            for name in strings:
                 table = _decoded(path, table, name)
             frame: pd.DataFrame = table.to_pandas(use_threads=False)
         except (pa.ArrowException, OSError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from abc import abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -74,8 +75,12 @@ class TableSource(DataSource):
                 raise ValueError(f"group_prices names {group!r}; {did_you_mean(group, self.groups) or 'no groups'}")
 
     @abstractmethod
-    def read(self, path: Path) -> pd.DataFrame:
+    def read(self, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
         """Read a file as a table.
+
+        Args:
+            path: the file.
+            texts: columns that are read as text even where every value looks like a number, where a file has no types.
 
         Raises:
             DataError: the file is malformed; the message names the file and the line.
@@ -136,7 +141,8 @@ class TableSource(DataSource):
         """Return the table without dropped columns.
 
         Raises:
-            DataError: a column occurs twice or is missing, there are no rows, or a value is infinite or not a number.
+            DataError: a column occurs twice or is missing, there are no rows, a row has no target, or a value is
+                infinite or not a number.
         """
         import pandas as pd
 
@@ -151,6 +157,9 @@ class TableSource(DataSource):
                 raise DataError(f"{path}: there is no column {column!r} ({what}); {known}")
         if not len(frame):
             raise DataError(f"{path}: the table has no rows")
+        if (missing := frame[self.target].isna()).any():
+            place = self.where(path, int(missing.to_numpy().argmax()))
+            raise DataError(f"{place}: target {self.target!r} misses {missing.sum()} value(s); remove such rows")
         frame = frame.drop(columns=self.drop)
         must = {self.size} | ({self.target} if self.task in ("regression", "ranking") else set())
         free = {*self.categorical, self.query, self.split, self.target} - must

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from bench_site.sources import COPIED
+
 __all__ = ["answer_target", "methods_linked"]
 
 
@@ -20,7 +22,7 @@ def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | 
     if path == "results.csv":
         return "results.md"
     if folder in anchors:
-        return f"suites/{folder}/{file}" if file.endswith((".md", ".csv", ".svg")) else None
+        return f"suites/{folder}/{file}" if file.endswith((".md", *COPIED)) else None
     suite = path.removesuffix(".md")
     if suite not in anchors:
         return None

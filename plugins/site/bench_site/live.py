@@ -6,14 +6,29 @@ set from ``scale.json``. The script averages the latter for a choice of sizes, b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench_leaderboard import splits_so_far
 
 from bench_site.sources import Published
 
-__all__ = ["live_data"]
+__all__ = ["answering", "live_data"]
+
+
+def answering(published: Sequence[Published]) -> Published | None:
+    """Return the suite with the answer, as the front page chooses it: that with the most independent data sets.
+
+    The first among equals; None if no suite has a comparison and curves.
+    """
+    compared = [suite for suite in published if "scale" in suite.description and suite.panels]
+    return max(compared, key=_families, default=None)
+
+
+def _families(suite: Published) -> int:
+    """Return the number of independent data sets of a suite's first view that recommends a method, else 0."""
+    views = (suite.description.get("losses") or {}).get("views", ())
+    return next((view["families"] for view in views if any(step["recommended"] for step in view["steps"])), 0)
 
 
 def live_data(suite: Published, pages: Mapping[str, str]) -> dict[str, Any]:

@@ -16,13 +16,13 @@ from bench_site.answer import answer_target, methods_linked
 from bench_site.documentation import Files, Paper, book, documentation, papers_of
 from bench_site.figures import as_data_script, curve_data, drawn_at_first
 from bench_site.layout import addresses_of, layout_of, panel_addresses, usual_name
-from bench_site.live import live_data
+from bench_site.live import answering, live_data
 from bench_site.methods import facts_of, strengths
 from bench_site.parts import TITLES, relinked
 from bench_site.results import results_data, shown_value
 from bench_site.sources import SHARES, Published, at_share, ranked
 from bench_site.suite_pages import suite_files
-from bench_site.templating import environment
+from bench_site.templating import environment, prose
 
 __all__ = ["Pages"]
 
@@ -50,13 +50,13 @@ class Pages:
         self.dataset_at = addresses_of(self.datasets)
         self.papers = papers_of(docs)
         self.layouts = {suite.name: layout_of(suite) for suite in published}
-        self.compared = next((suite for suite in published if "scale" in suite.description and suite.panels), None)
+        self.compared = answering(published)
         self.live = live_data(self.compared, self._pages_of(self.compared)) if self.compared else {"sets": []}
         self.panel_at = {suite.name: panel_addresses(suite) for suite in published}
         self.names = {use: usual_name(use, published) for use in self.uses}
         self.facts = {use: facts_of(use, published) for use in self.uses}
         self.templates = environment()
-        self.templates.filters.update(text=text, code=code, percent=lambda share: f"{100 * share:g} %")
+        self.templates.filters.update(text=text, code=code, prose=prose, percent=lambda share: f"{100 * share:g} %")
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
 
     def files(self) -> Files:
@@ -156,7 +156,7 @@ class Pages:
         facts = self.facts[use]
         suites = [suite for suite in self.published if use in suite.uses.values()]
         return {
-            "summary": " ".join(doc.split("\n\n")[0].split()),
+            "summary": doc,
             "plugin": self.registry.plugin_of("methods", use).name if known else "not installed",
             "fit": f"{facts.fit:.2g}" if facts else "–",
             "suites": ", ".join(self.suite_link(suite, "../", suite.name) for suite in suites),

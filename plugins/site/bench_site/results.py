@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bench_analysis import few_splits
 from bench_leaderboard import plain_number
 
 from bench_site.sources import Published
@@ -40,8 +39,7 @@ def results_data(
                 value, margin = row["means"].get(name) or (None, None)
                 if value is not None:
                     title = metric["title"] + (" %" if metric["percent"] else "")
-                    few = few_splits(row["done"], row["expected"])
-                    half = "" if margin is None or few else f" ± {shown_value(margin, metric['percent'])}"
+                    half = "" if margin is None else f" ± {shown_value(margin, metric['percent'])}"
                     values[metrics.setdefault(title, len(metrics))] = f"{shown_value(value, metric['percent'])}{half}"
             heading = (row["heading"], f"datasets/{dataset_at[row['dataset']]}.html")
             method = (row["method"], pages.get(row["method"], ""))

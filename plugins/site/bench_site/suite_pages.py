@@ -11,7 +11,7 @@ from bench_leaderboard import text
 from bench_site.documentation import Files
 from bench_site.layout import Layout
 from bench_site.parts import TITLES, relinked
-from bench_site.sources import Published
+from bench_site.sources import COPIED, Published
 
 __all__ = ["suite_files"]
 
@@ -35,7 +35,7 @@ def suite_files(site: Site, suite: Published) -> Files:
     files: Files = {
         f"{base}/{path.name}": path
         for path in (suite.folder / name for name in suite.description["files"])
-        if path.suffix in (".svg", ".csv") and path.is_file()
+        if path.name.endswith(COPIED) and path.is_file()
     }
     beside = {name: suite.folder / f"{name}.md" for name in ("answer", "budgets", "timings")}
     others = {name: path for name, path in beside.items() if path.is_file()}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+from bench_leaderboard import code, text
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["environment"]
+__all__ = ["environment", "prose"]
 
 
 def environment() -> Environment:
@@ -16,4 +19,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         autoescape=False,
         keep_trailing_newline=True,
+    )
+
+
+def prose(docstring: str) -> str:
+    """Return a docstring's first paragraph as one line of Markdown, with its literals as inline code."""
+    line = " ".join(docstring.split("\n\n")[0].split())
+    pieces = re.split(r"(`+)(.+?)\1", line)  # text, fence, literal, text, …
+    return "".join(
+        code(piece) if place % 3 == 2 else re.sub(r"\S(?:.*\S)?", lambda words: text(words[0]), piece)
+        for place, piece in enumerate(pieces)
+        if place % 3 != 1
     )

@@ -15,6 +15,7 @@ from bench_site.answer import methods_linked
 from bench_site.documentation import book, documentation
 from bench_site.figures import as_data_script, curve_data
 from bench_site.links import dead_links
+from bench_site.live import answering
 from bench_site.parts import TITLES, anchors_of, parts_of, relinked
 from bench_site.place import put
 from hypothesis import given
@@ -68,6 +69,19 @@ def test_each_data_set_of_a_large_suite_has_a_page_with_its_tables(site: Path) -
     assert "Trade-off curves" in tables
     assert 'id="liver"' not in tables
     assert not (site / "suites" / "open" / "curves.html").exists()
+
+
+def test_the_live_picture_is_of_the_suite_that_the_front_page_answers_with() -> None:
+    suites = []
+    for name in ("afabench", "open"):
+        folder = ROOT / "leaderboard" / name
+        parts = {part: json.loads((folder / f"{part}.json").read_text()) for part in ("losses", "scale")}
+        description = json.loads((folder / "suite.json").read_text()) | parts
+        suites.append(SimpleNamespace(description=description, panels=(None,), name=name))
+    front = (ROOT / "leaderboard" / "README.md").read_text()
+    assert f"({answering(suites).name}/answer.svg)" in front
+    assert answering(suites[::-1]) is answering(suites)
+    assert answering([]) is None
 
 
 def test_of_many_curves_the_best_are_visible_and_the_others_can_be_added() -> None:

@@ -3,7 +3,7 @@ window.benchTables = (() => {
   "use strict";
   const PAGE = 25; // a longer table shows this many rows at first
   const SEARCHED = 12; // a table with at least this many rows has a search field and lists to filter by
-  const LONG = 40; // the text of a cell with more characters may wrap
+  const LONG = 24; // the text of a cell with more characters may wrap
   const FOLDED = 160; // a cell with more characters shows only its beginning at first
   const CHOICES = [2, 80]; // a column whose number of different texts is in this range has a list to filter by
 

@@ -56,7 +56,7 @@ def cap_tables(records: Records, suite: Suite) -> Iterator[CapTable]:
             shared = overlap(records.infos[str(mine["name"].iloc[0])], suite.drawn_from(dataset))
             samples = [_chosen(mine, f"accuracy-at-cap@{cap}") for cap in caps]
             samples += [_chosen(mine[mine["validation.cost"] <= cap * (1 + 1e-9)], "accuracy") for cap in caps]
-            rows[method] = [mean_with_margin(sample, shared) for sample in samples]
+            rows[method] = [mean_with_margin(sample, shared, suite.seed_count(dataset)) for sample in samples]
         yield CapTable(dataset, costs, caps, rows)
 
 

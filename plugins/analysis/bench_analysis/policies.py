@@ -16,11 +16,7 @@ __all__ = ["by_policy", "quantity_metric", "resolve_quantity"]
 
 
 def by_policy(
-    records: Records,
-    place: tuple[str, str],
-    method: str,
-    quantities: Sequence[str],
-    drawn_from: int | str | None = None,
+    records: Records, place: tuple[str, str], method: str, quantities: Sequence[str], suite: Suite | None = None
 ) -> dict[str, list[Mean]]:
     """Means over seeds, policy by policy.
 
@@ -32,7 +28,8 @@ def by_policy(
         method: its name in the suite.
         quantities: ``validation.<metric>``, ``test.<metric>``, or ``history.<series>``, a series of the fit that has
             a number for every policy.
-        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
+        suite: says what the splits are drawn from and how many are expected; see
+            `bench_analysis.summary.mean_with_margin`.
 
     Returns:
         Label → a mean for every quantity (the mean of no values where it is not in the records), in the family's order.
@@ -42,10 +39,10 @@ def by_policy(
         return {}
     mine = (frame["dataset"] == place[0]) & (frame["costs"] == place[1]) & (frame["method"] == method)
     by_label: dict[str, list[list[float]]] = {}
-    shared = 0.0
+    shared, expected = 0.0, suite.seed_count(place[0]) if suite else 0
     for name, rows in frame[mine & (frame["status"] == "ok")].groupby("name", sort=False):
         rows = rows.sort_values("policy")
-        shared = overlap(records.infos[str(name)], drawn_from)
+        shared = overlap(records.infos[str(name)], suite.drawn_from(place[0]) if suite else None)
         columns = []
         for quantity in quantities:
             part, _, key = quantity.partition(".")
@@ -59,7 +56,9 @@ def by_policy(
             samples = by_label.setdefault(str(label) or f"policy {number}", [[] for _ in quantities])
             for values, value in zip(samples, numbers, strict=True):
                 values.append(float(value))
-    return {label: [mean_with_margin(sample, shared) for sample in samples] for label, samples in by_label.items()}
+    return {
+        label: [mean_with_margin(sample, shared, expected) for sample in samples] for label, samples in by_label.items()
+    }
 
 
 def resolve_quantity(name: str, known: Mapping[str, Metric]) -> Metric | None:

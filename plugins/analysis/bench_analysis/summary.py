@@ -56,7 +56,7 @@ _LEAST_SPLITS = 3
 
 
 def few_splits(done: int, expected: int) -> bool:
-    """Whether a page shows means without intervals, because more splits are expected and too few are done."""
+    """Whether a mean has no interval, because more splits are expected and too few are done."""
     return done < min(_LEAST_SPLITS, expected)
 
 
@@ -67,7 +67,7 @@ class Mean:
     Attributes:
         value: the mean.
         margin: half the width of its 95 % t interval, corrected for overlapping splits; NaN for fewer than two
-            values.
+            values, and while too few splits are done (`few_splits`).
         count: how many values.
         freedom: degrees of freedom of the margin's t quantile; NaN where there is no margin.
         positive: whether no value is below 0, and the mean is above it.
@@ -172,12 +172,13 @@ def overlap(info: Mapping[str, Any], drawn_from: int | str | None = None) -> flo
     return float(rows["test"] / others)
 
 
-def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: float) -> Mean:
+def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: float, expected: int = 0) -> Mean:
     """Mean and half-width of the 95 % interval: t(0.975, n − 1) · s · √(1/n + overlap).
 
     Args:
         values: one per seed; those that are not finite are counted as undefined.
         overlap: of the splits, see `overlap`; 0 for values that are independent.
+        expected: how many splits the suite asks for; with `few_splits` of them, there is no margin.
     """
     numbers = np.asarray(values, dtype=np.float64)
     total = len(numbers)
@@ -187,8 +188,8 @@ def mean_with_margin(values: Sequence[float] | NDArray[np.float64], overlap: flo
         return Mean(float("nan"), float("nan"), 0, undefined=total)
     mean, variance = moments(numbers)
     positive = bool(mean > 0 <= numbers.min())
-    if count == 1:
-        return Mean(mean, float("nan"), 1, positive=positive, undefined=total - count)
+    if count == 1 or few_splits(total, expected):
+        return Mean(mean, float("nan"), count, positive=positive, undefined=total - count)
     margin = t_quantile(count - 1) * (variance * (1 / count + overlap)) ** 0.5
     return Mean(mean, margin, count, float(count - 1), positive, total - count)
 
@@ -280,7 +281,7 @@ def summarise(
             means: dict[str, Mean] = {}
             if index:
                 shared = overlap(records.infos[str(names[index[0]])], suite.drawn_from(dataset))
-                means = {name: mean_with_margin(column[index], shared) for name, column in columns.items()}
+                means = {name: mean_with_margin(column[index], shared, expected) for name, column in columns.items()}
             means = {name: mean for name, mean in means.items() if mean.count}
             rule = str(rules[index[0]]) if len(index) else ""
             rows.append(Row(method, means, len(index), expected, rule, int(over[index].sum())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from types import SimpleNamespace
 
 import pandas as pd
@@ -24,7 +25,7 @@ ROWS = [
 EMPTY = {"validation": {"accuracy": 0.6, "cost": 0.0}, "test": {"accuracy": 0.5, "cost": 0.0}}
 
 
-def caps_of(info, drawn_from=None):
+def caps_of(info, drawn_from=None, expected=2):
     frame = pd.DataFrame(ROWS, columns=COLUMNS).assign(dataset="d", costs="unit", status="ok", point=0)
     frame["name"] = frame["method"] + frame["seed"].astype(str)
     identities = {name: {"method": {"use": name[:-1]}} for name in frame["name"]}
@@ -34,6 +35,7 @@ def caps_of(info, drawn_from=None):
     suite = SimpleNamespace(
         grids=[("d", "unit"), ("free", "unit")], caps_of={"d": (3,), "free": ()}.get,
         methods_on=lambda dataset: ["asked", "whole", "missing"], drawn_from=lambda dataset: drawn_from,
+        seed_count=lambda dataset: expected,
     )  # fmt: skip
     (table,) = cap_tables(records, suite)
     return table
@@ -48,6 +50,13 @@ def test_validation_chooses_a_policy_for_each_number():
     at_cap, at_mean = table.rows["whole"]
     assert at_cap.count == 0
     assert (at_mean.value, at_mean.count) == (0.5, 1)  # its only policy is too dear, the empty policy is not
+
+
+@pytest.mark.parametrize(("expected", "missing"), [(2, False), (3, True), (5, True)])
+def test_two_of_more_splits_give_no_interval(expected, missing):
+    at_cap = caps_of(INFO, expected=expected).rows["asked"][0]
+    assert at_cap.value == 0.7
+    assert math.isnan(at_cap.margin) == missing
 
 
 def test_samples_of_a_large_table_overlap_less_than_splits_that_use_it_up():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,19 @@ def test_the_margin_is_scipys_t_interval(values: list[float]) -> None:
     if np.std(values) > 0:
         low, high = stats.t.interval(0.95, len(values) - 1, np.mean(values), stats.sem(values))
         assert mean.margin == pytest.approx((high - low) / 2)
+
+
+@given(st.lists(st.one_of(numbers, st.just(math.nan)), min_size=1, max_size=6), st.integers(1, 6))
+def test_a_mean_has_no_margin_while_fewer_than_three_of_several_splits_are_done(
+    values: list[float], expected: int
+) -> None:
+    whole, so_far = mean_with_margin(values, 0.2), mean_with_margin(values, 0.2, expected)
+    if len(values) < 3 and len(values) < expected:
+        assert math.isnan(so_far.margin)
+        assert math.isnan(so_far.interval()[0])
+    else:
+        assert repr(so_far) == repr(whole)
+    assert (so_far.count, so_far.undefined) == (whole.count, whole.undefined)
 
 
 @settings(deadline=None)

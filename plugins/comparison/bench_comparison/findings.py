@@ -123,24 +123,19 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _where(view: JsonObject) -> str:
-    """On which kind of data dynamic acquisition is ahead, below the full price."""
-    found = [
-        (group["ahead"], step["budget"], group)
-        for step in view["dynamic"]
-        for group in step["groups"]
-        if step["budget"] < 1 and group["ahead"] is not None
-    ]
-    if not found:
-        return ""
-    ahead, budget, group = max(found, key=lambda one: one[0])
-    if ahead < SURE:
-        return f" Below the full price, it is ahead on no group of data sets with a probability of {SURE:.1f}."
-    size = f"{100 * group['difference'][0]:+.0f} %"
-    return (
-        f" Below the full price, it is likeliest to be ahead on data with {group['title']}, at {per_cent(budget)}: "
-        f"{size}. It is ahead with probability {ahead:.2f}, by more than a point of {view['metric']} with "
-        f"{group['better']:.2f}."
-    )
+    """On which kind of data dynamic acquisition is likeliest to win, and to lose, below the full price."""
+    groups = [(step["budget"], group) for step in view["dynamic"] if step["budget"] < 1 for group in step["groups"]]
+    said = []
+    for key, verb in (("better", "win"), ("worse", "lose")):
+        known = [(group[key], budget, group) for budget, group in groups if group[key] is not None]
+        if known:
+            chance, budget, group = max(known, key=lambda one: one[0])
+            size = f"{100 * group['difference'][0]:+.0f} %".replace("-", "−")
+            said.append(
+                f"to {verb} by more than a point of {view['metric']} on data with {group['title']}, at "
+                f"{per_cent(budget)} ({size}, probability {chance:.2f})"
+            )
+    return f" Below the full price, it is likeliest {listed(said)}." if said else ""
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:
@@ -161,7 +156,7 @@ def _kinds(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _whole(view: JsonObject) -> dict[str, Any] | None:
-    """How many algorithms are practically equal at the largest budget."""
+    """Which algorithms are practically equal at the largest budget."""
     step = view["steps"][-1]
     recommended = step["recommended"]
     if not recommended or not recommended["equal"]:
@@ -173,9 +168,9 @@ def _whole(view: JsonObject) -> dict[str, Any] | None:
     else:
         which = f"{simplest} is the simplest" + (f" and {fastest} the fastest to train" if fastest else "")
     return _finding(
-        f"At {per_cent(step['budget'])} of the price the choice hardly matters: {len(equal)} other "
-        f"{'algorithms are' if len(equal) > 1 else 'algorithm is'} practically equal to {recommended['algorithm']}. "
-        f"Of all these, {which}.",
+        f"At {per_cent(step['budget'])} of the price, "
+        f"{listed([recommended['algorithm'], *(one['algorithm'] for one in equal)])} are practically equal. "
+        f"Of these, {which}.",
         min(one["probability"] for one in equal),
         "#recommended",
     )

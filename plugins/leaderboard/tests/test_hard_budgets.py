@@ -28,7 +28,7 @@ def analysed(rows: list[tuple[str, float | None, float]], caps: tuple[int, ...] 
     records.once = lambda key, compute: compute(records)
     suite = SimpleNamespace(
         grids=[("d", "unit")], caps_of=lambda dataset: caps, methods_on=lambda dataset: methods,
-        drawn_from=lambda dataset: None, has_several_costs=lambda dataset: False,
+        drawn_from=lambda dataset: None, seed_count=lambda dataset: 1, has_several_costs=lambda dataset: False,
     )  # fmt: skip
     return SimpleNamespace(records=records, suite=suite)
 

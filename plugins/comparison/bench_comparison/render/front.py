@@ -7,7 +7,7 @@ from typing import Any
 
 from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, text, trials_done
 
-from bench_comparison.findings import NAMED, deciding, main_view, per_cent, some
+from bench_comparison.findings import NAMED, deciding, listed, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.render.answer import command
 from bench_comparison.render.answer_page import quick_and_simple, range_of, said
@@ -64,14 +64,22 @@ def _answer(description: JsonObject, several: bool) -> str:
             "rows": [_row(step) for step in steps],
             "sentences": said(answer["findings"][:_SENTENCES]),
             "method": method,
-            "at": f"{', '.join(at)} of the price",
+            "at": f"{listed(at)} of the price",
             "command": command(answer, method),
             "families": view["families"],
             "deciding": text(" ".join(deciding(view))),
+            "partly": _partly(view, taken),
             "metric": text(view["metric"]),
             "simplest": ", ".join(SIMPLEST),
         }
     return rendered("front", package="bench_comparison", **values)
+
+
+def _partly(view: JsonObject, names: Sequence[str]) -> str:
+    """Which of some methods were run on a part of the data sets, and on how many: ``Greedy CMI (37)``."""
+    there = {row["name"]: row["families"] for step in view["steps"] for row in step["methods"]}
+    partly = [name for name in dict.fromkeys(names) if there[name] < view["families"]]
+    return listed([f"{text(name)} ({there[name]})" for name in partly]) if partly else ""
 
 
 def _row(step: JsonObject) -> list[str]:

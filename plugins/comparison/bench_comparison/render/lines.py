@@ -76,6 +76,7 @@ def _marks(axes: Any, view: JsonObject) -> None:
         marker="o", ms=8.5, color=INK.light, zorder=5,
     )  # fmt: skip
     axes.text(there[0]["budget"] * 0.38, 0.93, "● recommended", color=INK.light, fontsize=12, va="center")
+    axes.text(there[0]["budget"] * 0.38, 0.86, "bold: most often", color=INK.light, fontsize=12, va="center")
 
 
 def _labels(axes: Any, view: JsonObject, names: Sequence[str], order: Sequence[str], bold: str) -> None:

@@ -84,7 +84,7 @@ def _history(suite: Suite, records: Records, entry: TableEntry) -> str:
         cells = []
         for place in entry.at:
             values = [float(numbers[min(place, len(numbers) - 1)]) for numbers in series if numbers]
-            cells.append(number(mean_with_margin(values, shared)))
+            cells.append(number(mean_with_margin(values, shared, suite.seed_count(dataset))))
         body.append([text(name), text(method), *cells])
     return table(head, body)
 
@@ -98,8 +98,7 @@ def _policies(suite: Suite, records: Records, entry: TableEntry) -> str:
     for place in suite.grids:
         name = heading(suite, *place)
         for method in entry.methods:
-            drawn_from = suite.drawn_from(place[0])
-            for label, means in by_policy(records, place, method, entry.fields, drawn_from).items():
+            for label, means in by_policy(records, place, method, entry.fields, suite).items():
                 cells = [number(mean, shares) for mean, shares in zip(means, percent, strict=True)]
                 body.append([text(name), text(method), text(label), *cells])
     shown = [f"{text(head)} %" if shares else text(head) for head, shares in zip(heads, percent, strict=True)]

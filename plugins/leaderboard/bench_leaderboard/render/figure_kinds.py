@@ -247,7 +247,7 @@ class Scatter(FigureKind):
             for k, (x, y) in enumerate(zip(entry.x, entry.y, strict=True)):
                 points = {}
                 for method in builder.methods(entry, place[0]):
-                    means = by_policy(builder.records, place, method, [x, y], builder.suite.drawn_from(place[0]))
+                    means = by_policy(builder.records, place, method, [x, y], builder.suite)
                     if any(a.count and b.count for a, b in means.values()):
                         points[method] = [(label, a, b) for label, (a, b) in means.items()]
                 title = entry.panels[k] if entry.panels else ""

@@ -68,11 +68,16 @@ def _without_column(analysed: Analysed) -> list[str]:
 
 
 def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
-    """The table of data sets with pages of their own; empty where there are none."""
-    suite = analysed.suite
+    """The table of data sets with pages of their own; empty where there are none.
+
+    Trials that will have no result, such as those that are not applicable, are not counted.
+    """
+    suite, ended = analysed.suite, analysed.records.ended
     body = []
     for page in pages:
         done, expected = (sum(getattr(row, key) for grid in page.grids for row in grid.rows) for key in _COUNTS)
+        places = [(grid.dataset, grid.costs, row.method) for grid in page.grids for row in grid.rows]
+        expected -= sum(sum(ended.get(place, {}).values()) for place in places)
         trials = f"{done}" if done == expected else f"{done} of {expected}"
         prices = ", ".join(text(grid.costs) for grid in page.grids)
         body.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices, trials])

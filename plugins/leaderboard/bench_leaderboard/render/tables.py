@@ -11,7 +11,7 @@ from bench_records import Records
 
 from bench_core import Metric
 from bench_core.suites import Suite
-from bench_leaderboard.render.markdown import number_so_far, plain_number, shown, table, text
+from bench_leaderboard.render.markdown import number, plain_number, shown, table, text
 from bench_leaderboard.render.templates import rendered
 from bench_leaderboard.tables_schema import GridEndEntry
 
@@ -134,7 +134,7 @@ def _cells(
         metric = suite.metrics[name]
         cell = "–"
         if name in row.means:
-            cell = number_so_far(row.means[name], row.done, row.expected, metric.percent)
+            cell = number(row.means[name], metric.percent)
         cell = marked(cell, grid.marks.get(name, {}).get(row.method, ""))
         cells.append(_with_paper(cell, metric, paper.get((row.method, name))))
     count = f"{row.done}" if row.done == row.expected else f"{row.done} of {row.expected}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from bench_analysis import Row, few_splits
+from bench_analysis import Row
 
 from bench_core import Metric
 from bench_leaderboard.render.figures.canvas import bare, canvas, plain_text, shorten
@@ -56,8 +56,7 @@ def _bar(axes: Any, y: float, row: Row, metric: Metric, scale: float, style: Sty
     if mean is None or not np.isfinite(mean.value):
         return 0.0
     value = scale * mean.value
-    few = few_splits(mean.count, row.expected)
-    margin = 0.0 if few or not np.isfinite(mean.margin) else scale * mean.margin
+    margin = scale * mean.margin if np.isfinite(mean.margin) else 0.0
     axes.barh(y, value, height=0.62, color=style.colour, edgecolor=style.colour)
     if margin > 0:
         axes.errorbar(value, y, xerr=margin, fmt="none", ecolor=INK.light, elinewidth=1.2, capsize=3)

@@ -64,7 +64,9 @@ class AdaptLin(_Adapt):
 
     Attributes:
         gammas: weights γ of prices, in nats for the price of all features; the greater γ, the fewer features are read.
-        p_full: P_full: largest share of training rows that go on to the accurate model.
+        p_full: P_full: greatest mean, over training rows, of the probability of going on that the gate learns from. The
+            gate sends a row on if its probability is above one half, so the share of rows that go on is mostly smaller
+            than a small P_full, and may be greater than a large one.
         rounds: fits of the pair, each for new shares of rows.
         accurate_estimators: boosting rounds of the accurate model.
 
@@ -88,7 +90,7 @@ class AdaptGBRT(_Adapt):
     """ADAPT-GBRT: boosted trees as a cheap model and a gate before an accurate model.
 
     The gate sends on the rows that the cheap model cannot answer. Both are grown together, and a split on a feature
-    that neither has read must lower the loss by γ times its price. The accurate model is LightGBM on all features.
+    that neither has read must lower the loss by γ times its price, divided among the columns of a category. The accurate model is LightGBM on all features.
 
     Attributes:
         gammas, p_full, rounds, accurate_estimators: as for `AdaptLin`.

@@ -32,8 +32,9 @@ class ICET(Method):
         unit: unit of ``error_costs``: ``relative`` is the price of all features together; ``price`` is the unit of the
             prices, such as Turney's dollars.
         search: what is evolved. ``costs`` evolves pseudo-prices from random ones. ``seeded`` also puts EG2 with the
-            true prices, ω = 1 and a confidence factor of 25 % into the first generation (§4.3.3). ``subsets`` evolves
-            one bit per feature, whether it may be tested at its true price (§4.3.2).
+            prices, ω = 1 and a confidence factor of 25 % into the first generation (§4.3.3); a pseudo-price has 12 bits
+            from 1 to 10,000, so it is the nearest such value to the true price. ``subsets`` evolves one bit per
+            feature, whether it may be tested at its true price (§4.3.2).
         population: number of strings in a generation.
         trials: total number of evaluations; the default is 20 generations of 50.
         crossover_rate: share of the pool that crosses over.

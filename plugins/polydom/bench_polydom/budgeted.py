@@ -78,7 +78,8 @@ class Budgeted(Method):
         )  # fmt: skip
         if self.share_accuracies:
             rows = (problem.train.X, problem.train.y, measured.X, measured.y)
-            trainer.known = shared_accuracies(rows, seed, self.learner, self.strength, self.units)
+            columns = tuple(tuple(one.tolist()) for one in units.columns)
+            trainer.known = shared_accuracies(rows, seed, self.learner, self.strength, columns)
         index, diagnostics, series = self._index(trainer, units, _median_size(problem))
         budgets = self.budgets or _default_budgets(problem)
         policies = [

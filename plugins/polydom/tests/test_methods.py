@@ -92,6 +92,17 @@ def test_shared_accuracies_change_no_result_and_train_less(monkeypatch: pytest.M
     assert measured
 
 
+@pytest.mark.parametrize("method", [PolyDom, Greedy])
+def test_accuracies_are_not_shared_between_different_units(method: type) -> None:
+    case = make_case("binary", "groups")
+    plain = replace(case.problem, costs=Costs(np.ones(case.problem.n_features)))
+    alone = as_family(method(budgets=BUDGETS, learner="tree").fit(case.problem), "x")
+    method(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(plain)
+    shared = as_family(method(budgets=BUDGETS, learner="tree", share_accuracies=True).fit(case.problem), "x")
+    for a, b in zip(shared.policies, alone.policies, strict=True):
+        assert (a.decide(case.rows).acquired == b.decide(case.rows).acquired).all()
+
+
 def test_best_first_is_within_alpha_and_reports_the_alpha_a_budget_reached() -> None:
     case = make_case("multiclass", "item-sizes")
     full = as_family(NaiveExpandAll(budgets=BUDGETS, learner="tree").fit(case.problem), "x")

@@ -63,12 +63,14 @@ class EnsembleMethod(Method):
     takes_missing: ClassVar[bool] = True
 
     def inapplicable(self, data: DataFacts) -> str | None:
-        """Say why the method cannot run, or None: missing values that the ensemble does not accept, filter-and-score
-        with more than two classes, or a reason of every method.
+        """Say why the method cannot run, or None: missing values that the ensemble does not accept, networks or
+        filter-and-score with more than two classes, or a reason of every method.
         """
         if data.missing and (self.ensemble not in _READ_MISSING or self.strongest):
             what = "strongest" if self.ensemble in _READ_MISSING else f"ensemble = {self.ensemble!r}"
             return f"{what} takes no missing values; encode = 'impute' fills them"
+        if self.ensemble.startswith("subsets") and data.n_classes > 2:
+            return f"ensemble = {self.ensemble!r} needs two classes; there are {data.n_classes}"
         if getattr(self, "stop", "both") != "both" and data.n_classes > 2:
             return f"filter-and-score rejects the negatives of two classes; there are {data.n_classes}"
         return super().inapplicable(data)
@@ -116,6 +118,12 @@ class FittedEnsemble:
     def billed_prices(self) -> NDArray[np.float64] | None:
         """Prices for ``evaluation_cost``, (T,); None if all base models cost the same to run."""
         return self.prices * self.problem.costs.evaluation if self.method.prices == "path" else None
+
+    def billed(self, ensemble: Ensemble) -> NDArray[np.float64] | None:
+        """`billed_prices` of another ensemble that was fitted on the same problem."""
+        if self.method.prices != "path":
+            return None
+        return _model_prices("path", ensemble, self.problem) * self.problem.costs.evaluation
 
     def _rows(self, name: str) -> NDArray[Any]:
         parts = {"train": ["train"], "validation": ["validation"], "both": ["train", "validation"]}

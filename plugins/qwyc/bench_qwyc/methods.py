@@ -145,9 +145,7 @@ class SmallerEnsemble(EnsembleMethod):
             policies.append(
                 StoppingPolicy(
                     small,
-                    model_prices=None
-                    if fitted_ensemble.billed_prices is None
-                    else fitted_ensemble.billed_prices[: small.models],
+                    model_prices=fitted_ensemble.billed(small),
                     threads=fitted_ensemble.problem.threads,
                     label=f"size={size}",
                     details={"size": size, "learning_rate": self.learning_rates[min(at, len(self.learning_rates) - 1)]},

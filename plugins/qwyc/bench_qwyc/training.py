@@ -112,9 +112,13 @@ def _seed(problem: Problem, use: str) -> int:
 
 
 def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
-    """Columns of the features of greatest Gini importance in a random forest (our choice: the paper names none)."""
+    """Columns of the features of greatest Gini importance in a random forest (our choice: the paper names none).
+
+    Without a choice, all columns that hold a value in the training part.
+    """
     if not 0 < config.strongest < problem.n_features:
-        return np.arange(len(problem.feature_of_column))
+        held = ~np.isnan(problem.train.X).all(axis=0)
+        return np.flatnonzero(held) if held.any() else np.arange(len(held))
     from sklearn.ensemble import RandomForestClassifier
 
     refuse_missing(problem, "the importance of features")

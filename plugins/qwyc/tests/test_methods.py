@@ -14,7 +14,7 @@ from bench_qwyc.metrics import METRICS, base_model_share, base_models_within, er
 from bench_qwyc.policy import StoppingPolicy
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from bench_core import Costs, Decisions, Outcome, Problem, RequestError, Rows, build
+from bench_core import Costs, DataFacts, Decisions, Outcome, Problem, RequestError, Rows, build
 from bench_core.testing import make_problem
 
 
@@ -185,6 +185,30 @@ def test_prices_by_path_are_billed_as_evaluation_cost_and_prices_by_features_as_
     other = Qwyc(n_estimators=9, alphas=(0.05,), prices="features").fit(given).policies[0]
     assert other.decide(Rows(given.train.X)).evaluation_cost is None
     assert other.details["optimised_mean_cost"] > 0.5
+
+
+def test_a_smaller_ensemble_is_billed_its_own_paths() -> None:
+    given = problem()
+    given = replace(given, costs=Costs(np.ones(given.n_features), evaluation=1.0))
+    method = SmallerEnsemble(n_estimators=30, max_depth=0, sizes=(2, 30), learning_rates=(0.02, 1.0), prices="path")
+    small = method.fit(given).policies[0]
+    own = small.ensemble.path_lengths(given.train.X).sum()
+    assert small.decide(given.validation.rows()).evaluation_cost == pytest.approx(own)
+
+
+@pytest.mark.parametrize("method", [Qwyc, EarlyStopping, Fan, SmallerEnsemble])
+def test_a_column_without_values_in_training_is_not_read(method: Any) -> None:
+    given = problem()
+    X = np.array(given.train.X)
+    X[:, 1] = np.nan
+    family = method(n_estimators=5).fit(replace(given, train=replace(given.train, X=X)))
+    assert not family.policies[0].decide(given.validation.rows()).acquired[:, 1].any()
+
+
+@pytest.mark.parametrize("kind", ["subsets-joint", "subsets-independent"])
+def test_networks_on_several_classes_are_not_applicable(kind: Any) -> None:
+    facts = DataFacts("d", "multiclass", 3, ("a", "b"), 2, missing=False, queries=False, priced=True)
+    assert "needs two classes; there are 3" in str(Qwyc(ensemble=kind).inapplicable(facts))
 
 
 @pytest.mark.parametrize(

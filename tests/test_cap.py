@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench_core import ContractError, Costs, Decisions, Policy, Rows
+from bench_core import ContractError, Costs, Decisions, Part, Policy, Rows, outcome_of
 from bench_core.execution import Capped, background_of, replay
-from bench_core.protocol.cap import cut_at_caps
+from bench_core.protocol.cap import at_caps, cut_at_caps
 from bench_core.testing import make_problem
 
 FEATURES = 4
@@ -100,3 +100,14 @@ def test_a_policy_that_decides_by_query_is_left_out() -> None:
     assert cut_at_caps(policies, [1, 2], problem, {}) == {}
     with pytest.raises(ContractError, match="decides by query"):
         Capped(policies[0], 1.0, problem.costs, problem.train.X[:1], problem.feature_of_column)
+
+
+def test_a_policy_that_buys_more_on_complete_rows_has_no_accuracy_at_a_cap() -> None:
+    acquired = np.array([[True, False], [True, True]])
+    decisions = Decisions(acquired, np.full((2, 2), 0.5))
+    part = Part(np.zeros((2, 2)), np.zeros(2, dtype=np.int64))
+    outcome = outcome_of(decisions, part, Costs(np.array([1.0, 4.0])), "binary")
+    with pytest.raises(ContractError, match="more than the cap of 2 on complete rows was not cut"):
+        at_caps(outcome, [2], {2: np.array([-1, -1])})
+    assert at_caps(outcome, [2], {2: np.array([-1, 1])}).at_caps[2].tolist() == [0, 1]
+    assert at_caps(outcome, [2], {}).at_caps == {}

@@ -533,8 +533,21 @@ def test_an_order_is_compared_where_a_metric_of_the_run_reads_it() -> None:
         little = 1e-10 * np.tanh(rows.X[:, 2])
         return Decisions(acquiring(rows), np.column_stack([0.7 - little, 0.3 + little]))
 
-    ordered = METRICS | {"ndcg@5": resolve_metric("ndcg@5", KNOWN)}
-    assert "feature 'c'" in cheating(FunctionPolicy(nearly), metrics=ordered)
+    for name in ("ndcg@5", "misclassification-cost@2"):
+        ordered = METRICS | {name: resolve_metric(name, KNOWN)}
+        assert "feature 'c'" in cheating(FunctionPolicy(nearly), metrics=ordered)
+
+
+def test_unpaid_values_are_no_channel_on_the_validation_rows_either() -> None:
+    tested = set(many().values[2::3, 2].tolist())
+
+    def selected(rows: Rows) -> Decisions:
+        """Nothing is declared on rows that are not of the test part, but their third feature decides."""
+        own = np.isin(rows.X[:, 2], sorted(tested))
+        yes = np.where(~own & (rows.X[:, 2] > 0), 0.9, 0.1)
+        return Decisions(acquiring(rows, 2) & own[:, None], np.column_stack([1 - yes, yes]))
+
+    assert "feature 'c'" in cheating(FunctionPolicy(selected))
 
 
 # Shown rows
@@ -593,19 +606,20 @@ def test_queries_stay_complete_under_new_ids_and_a_policy_that_ranks_them_passes
     ndcg = {"ndcg@5": resolve_metric("ndcg@5", KNOWN)}
     dataset = many("ranking")
     record(lambda problem: [looking], dataset, FREE, metrics=ndcg, rounds=4)
-    _, test, *audits = looking.seen
+    validation, test, *audits = looking.seen
     for rows in looking.seen:
         assert rows.query is not None
         changes = np.flatnonzero(np.diff(rows.query))
         assert len(changes) == rows.query.max() == len(set(rows.query)) - 1
         assert rows.query[0] == 0
-    assert len(audits) == 4
+    assert len(audits) == 8
     own = dataset.query[2::3], dataset.values[2::3, 2]  # type: ignore[index]
     belongs = dict(zip(own[1], own[0], strict=True))
     ids = [belongs[value] for value in test.X[:, 2]]
     assert len(set(zip(ids, test.query, strict=True))) == len(set(own[0]))  # type: ignore[arg-type]
     # Some queries are in an audit's batch twice, completely.
-    assert {len(rows) for rows in audits} == {len(test) + 8}
+    assert {len(rows) for rows in audits[:4]} == {len(test) + 8}
+    assert {len(rows) for rows in audits[4:]} == {len(validation) + 8}
 
 
 def test_every_row_is_changed_in_the_audit_and_a_quarter_of_them_is_repeated() -> None:
@@ -616,15 +630,15 @@ def test_every_row_is_changed_in_the_audit_and_a_quarter_of_them_is_repeated() -
         return only_a(rows)
 
     record(lambda problem: [FunctionPolicy(look)], many(), FREE)
-    _, test, first, second = calls
+    validation, test, *audits = calls
     train = many().values[0::3]
-    for batch in (first, second):
+    for batch, true in zip(audits, (test, test, validation, validation), strict=True):
         assert len(batch) == 50
-        assert not np.isin(batch[:, 1:], test[:, 1:]).any()
+        assert not np.isin(batch[:, 1:], true[:, 1:]).any()
         assert np.isin(batch[:, 1:], train[:, 1:]).all()
         # Every row occurs with its paid value, in another order.
-        assert not np.array_equal(batch[:40, 0], test[:, 0])
-        assert set(batch[:, 0]) == set(test[:, 0])
+        assert not np.array_equal(batch[:40, 0], true[:, 0])
+        assert set(batch[:, 0]) == set(true[:, 0])
 
 
 def test_results_are_put_back_into_the_splits_order() -> None:

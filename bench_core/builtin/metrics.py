@@ -243,7 +243,7 @@ def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> flo
     return _mean(matrix[outcome.y, answers])
 
 
-def cost_of_missing(outcome: Outcome, k: int) -> float:
+def miss_cost(outcome: Outcome, k: int) -> float:
     """`misclassification_cost` where an error on a row of the first class costs 1, and on any other row k."""
     classes = _probabilities(outcome).shape[1]
     matrix = np.full((classes, classes), float(k))
@@ -279,5 +279,5 @@ BUILT_IN: tuple[Metric, ...] = (
     Metric("auc", auc, "max", "AUC", frozenset({"binary"}), percent=True, order=True, on_request=True),
     Metric("log-loss", log_loss, "min", "Log-loss", CLASSIFICATION, on_request=True),
     Metric("brier", brier, "min", "Brier score", CLASSIFICATION, on_request=True),
-    Metric("misclassification-cost@k", cost_of_missing, "min", "Cost of errors, a miss at @k", CLASSIFICATION),
+    Metric("misclassification-cost@k", miss_cost, "min", "Cost of errors, a miss at @k", CLASSIFICATION, order=True),
 )

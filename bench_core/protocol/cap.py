@@ -203,11 +203,16 @@ def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np
     """Add the label of every row at each cap: the cut answer if the row costs more than the cap, else its own answer.
 
     A cap is left out if rows are over it and the policy was not cut.
+
+    Raises:
+        ContractError: a policy that was cut buys more on complete rows than when it was asked step by step.
     """
     labels = {}
     for cap in caps:
         cut = cuts.get(cap)
         if cut is not None:
+            if ((cut < 0) & (outcome.bill > cap * (1 + _SLACK))).any():
+                raise ContractError(f"a row that costs more than the cap of {cap} on complete rows was not cut")
             labels[cap] = np.where(cut >= 0, cut, outcome.label)
         elif (outcome.bill <= cap * (1 + _SLACK)).all():
             labels[cap] = outcome.label

@@ -214,7 +214,7 @@ class _Running:
         return judged, deciding
 
     def _audit(self, family: Family, described: list[Described], judged: list[PolicyOutcome]) -> None:
-        """Audit the policies when all have decided, the cheapest first.
+        """Audit the policies when all have decided: on the test part, then on the validation part, the cheapest first.
 
         The policies share a witness. In this order, the witness does not see values that only dearer policies paid for
         before it answers for a cheaper one. A policy that can be asked step by step is replayed before it sees
@@ -223,23 +223,24 @@ class _Running:
         Raises:
             AuditError: a policy's decisions depend on features that it did not acquire.
         """
-        problem, rows, seed = self.prepared.problem, self.prepared.test.rows(), self.record["audit_seed"]
-        columns, tested = problem.feature_of_column, [outcome.outcome for outcome in judged if outcome.part == "test"]
+        problem, seed = self.prepared.problem, self.record["audit_seed"]
+        columns = problem.feature_of_column
         ranked = problem.task == "ranking" or self.prepared.test.query is not None
         agreement = Agreement(
             threshold=self.threshold,
             ranked=ranked or any(metric.order for metric in self.metrics.values()),
             scale=0.0 if self.dataset.classes else float(np.std(problem.train.y)),
         )
-        auditor = Auditor.prepare(rows, columns, problem.train.X, seed, self.prepared.audit_rounds, agreement)
-        replays = ReplayAudit.prepare(rows, columns, agreement, seed)
-        paid = [(outcome.bill.sum(), outcome.decisions.acquired.sum()) for outcome in tested]
-        for number in sorted(range(len(paid)), key=paid.__getitem__):
-            policy, name = family.policies[number], described[number].name
-            witness, decisions = self.solver.witness(policy), tested[number].decisions
-            if can_be_asked(policy):
-                replays.check(witness, number, decisions, problem.feature_names, name)
-            auditor.check(witness, decisions, problem.feature_names, name)
+        for part, rows in (("test", self.prepared.test.rows()), ("validation", problem.validation.rows())):
+            tested = [one.outcome for one in judged if one.part == part and len(rows)]
+            auditor = Auditor.prepare(rows, columns, problem.train.X, seed, self.prepared.audit_rounds, agreement)
+            replays = ReplayAudit.prepare(rows, columns, agreement, seed)
+            paid = [(outcome.bill.sum(), outcome.decisions.acquired.sum()) for outcome in tested]
+            for number in sorted(range(len(paid)), key=paid.__getitem__):
+                witness, name = self.solver.witness(family.policies[number]), described[number].name
+                if can_be_asked(witness):
+                    replays.check(witness, number, tested[number].decisions, problem.feature_names, name)
+                auditor.check(witness, tested[number].decisions, problem.feature_names, name)
 
 
 def _received(decisions: Any, shown: Shown, problem: Problem, name: str) -> Decisions:

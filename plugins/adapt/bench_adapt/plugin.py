@@ -90,7 +90,8 @@ class AdaptGBRT(_Adapt):
     """ADAPT-GBRT: boosted trees as a cheap model and a gate before an accurate model.
 
     The gate sends on the rows that the cheap model cannot answer. Both are grown together, and a split on a feature
-    that neither has read must lower the loss by γ times its price, divided among the columns of a category. The accurate model is LightGBM on all features.
+    that neither has read must lower the loss by γ times its price, which is divided among the columns of a category.
+    The accurate model is LightGBM on all features.
 
     Attributes:
         gammas, p_full, rounds, accurate_estimators: as for `AdaptLin`.

@@ -21,7 +21,7 @@ from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.portable import OTHER
 from bench_policies.short import as_html, in_short
 from bench_policies.substitution import AskedBySubstitution
-from bench_policies.tables import MISSING, read_rows
+from bench_policies.tables import MISSING, naming, read_rows
 from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
@@ -261,12 +261,8 @@ class FittedPolicy:
 
         of_texts = [self.feature_names[feature] for feature in self.categories]
         frame = read_rows(table, self.about.get("table", {}), of_texts)
-        try:
+        with naming(table):
             rows = self.rows(frame)
-        except RequestError as error:
-            if isinstance(table, str | Path):
-                raise RequestError(f"{table}: {error}") from None
-            raise
         unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +149,15 @@ def read_rows(
     if table.columns.duplicated().any():
         raise RequestError(f"two columns are called {table.columns[table.columns.duplicated()][0]!r}")
     return table
+
+
+@contextmanager
+def naming(table: Any) -> Iterator[None]:
+    """Name the table's file, if it is a path, in a `RequestError` that is raised within the block."""
+    try:
+        yield
+    except RequestError as error:
+        raise RequestError(f"{table}: {error}" if isinstance(table, str | Path) else str(error)) from None
 
 
 LEAST_IN_CATEGORY = 5

@@ -117,8 +117,8 @@ def _strongest(config: EnsembleConfig, problem: Problem) -> NDArray[np.int64]:
     Without a choice, all columns that hold a value in the training part.
     """
     if not 0 < config.strongest < problem.n_features:
-        held = ~np.isnan(problem.train.X).all(axis=0)
-        return np.flatnonzero(held) if held.any() else np.arange(len(held))
+        held = np.flatnonzero(~np.isnan(problem.train.X).all(axis=0))
+        return held if len(held) else np.arange(len(problem.feature_of_column))
     from sklearn.ensemble import RandomForestClassifier
 
     refuse_missing(problem, "the importance of features")

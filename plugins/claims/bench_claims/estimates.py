@@ -9,7 +9,7 @@ Three intervals of 95 %, all from the same variance (`bench_analysis.summary`):
   √(1/k + 1/J) for J splits of ours. The paper's splits are drawn from the same rows as ours and overlap ours as ours
   overlap each other. What all splits share cancels in the difference, so no correction for overlap is needed. For k = 1
   and positive numbers, the interval is computed for their logarithms, since costs and sizes of single splits are
-  skewed.
+  skewed. If the mean of our numbers lies above that interval, they are not, and it is computed as for the others.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ def predicted(cells: Sequence[Numbers], splits: int, around: float, scale: Scale
         ends = (_exp(logs.value - logs.margin), _exp(logs.value + logs.margin))
         least = _exp(logs.value) * (_exp(detectable(logs.margin, logs.freedom)) - 1)
         undefined = len(cells[0]) - len(only)
-        return Estimate(around, *ends, *_seen(cells), len(only), 0, least, undefined)
+        if math.fsum(only) / len(only) <= ends[1]:
+            return Estimate(around, *ends, *_seen(cells), len(only), 0, least, undefined)
     mean = mean_of_means(cells, [1 / splits] * len(cells))
     low, high = mean.value - mean.margin, mean.value + mean.margin
     if scale != "signed" and mean.positive:

@@ -154,3 +154,10 @@ def test_the_interval_for_other_queries_is_never_narrower_than_their_values_woul
     assert made.low <= max(mean - np.hypot(0.1, needed), least) + 1e-9
     assert made.high >= min(mean + np.hypot(0.1, needed), 1.0) - 1e-9
     assert made.detectable >= 0.14
+
+
+def test_one_failed_split_among_tiny_errors_is_not_left_out_of_the_interval() -> None:
+    errors = np.append(np.geomspace(1e-8, 1e-6, 19), 0.25)
+    made = predicted([errors], 1, float(errors.mean()), "positive")
+    assert made.low <= errors.mean() <= made.high
+    assert made.high > 0.1

@@ -29,6 +29,8 @@ __all__ = ["Pages"]
 MOST_ON_A_PAGE = 12
 """A page with more curves folds the others."""
 _BESIDE = 3
+_WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n"
+"""A page without columns at its sides, so that its tables fit."""
 
 
 class Pages:
@@ -223,7 +225,7 @@ class Pages:
             if "comparison" in suite.description
             for label, use in suite.uses.items()
         }
-        return methods_linked(relinked(markdown, lambda link: answer_target(link, anchors)), pages)
+        return _WIDE + methods_linked(relinked(markdown, lambda link: answer_target(link, anchors)), pages)
 
     def _method(self, use: str) -> str:
         places = [

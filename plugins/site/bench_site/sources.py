@@ -17,13 +17,10 @@ from numpy.typing import NDArray
 from bench_core import RequestError
 from bench_core.suites import Registry, Suite, load_suite
 
-__all__ = ["COPIED", "SHARES", "Place", "Published", "at_share", "drawn", "published_suites", "ranked"]
+__all__ = ["SHARES", "Place", "Published", "at_share", "drawn", "published_suites", "ranked"]
 
 SHARES = (0.1, 0.25, 0.5, 1.0)
 """Shares of the price of all features at which methods are compared."""
-
-COPIED = (".svg", ".csv", "losses.json")
-"""Ends of the names of a suite's files that the site has as they are."""
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,15 @@ from bench_leaderboard import text
 from bench_site.documentation import Files
 from bench_site.layout import Layout
 from bench_site.parts import TITLES, relinked
-from bench_site.sources import COPIED, Published
+from bench_site.sources import Published
 
 __all__ = ["suite_files"]
 
 _NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 """Pages of numbers are not in the index of the search: it would be most of the site."""
+_WITHOUT_CONTENTS = "---\nhide:\n  - toc\n---\n"
+_HEADS = {"claims": _WITHOUT_CONTENTS} | dict.fromkeys(("results", "curves", "provenance"), _NOT_SEARCHED)
+"""Part → front matter of its page. Claims have wide tables and few headings."""
 
 
 class Site(Protocol):
@@ -35,7 +38,7 @@ def suite_files(site: Site, suite: Published) -> Files:
     files: Files = {
         f"{base}/{path.name}": path
         for path in (suite.folder / name for name in suite.description["files"])
-        if path.name.endswith(COPIED) and path.is_file()
+        if path.suffix in (".svg", ".csv") and path.is_file()
     }
     beside = {name: suite.folder / f"{name}.md" for name in ("answer", "budgets", "timings")}
     others = {name: path for name, path in beside.items() if path.is_file()}
@@ -62,7 +65,7 @@ def suite_files(site: Site, suite: Published) -> Files:
 
     for part, markdown in layout.parts.items():
         body = relinked(markdown, lambda link, part=part: target(link, part))  # type: ignore[misc]
-        head = _NOT_SEARCHED if part in ("results", "curves", "provenance") else ""
+        head = _HEADS.get(part, "")
         files[f"{base}/{part}.md"] = f"{head}# {TITLES[part]}: {text(suite.title)}\n\n{body}"
     for path in others.values():
         files[f"{base}/{path.name}"] = _NOT_SEARCHED + relinked(path.read_text(encoding="utf-8"), home)

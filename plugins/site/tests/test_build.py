@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench_site.answer import methods_linked
+from bench_site.answer import answer_target, methods_linked
 from bench_site.documentation import book, documentation
 from bench_site.figures import as_data_script, curve_data
 from bench_site.links import dead_links
 from bench_site.live import answering
 from bench_site.parts import TITLES, anchors_of, parts_of, relinked
 from bench_site.place import put
+from bench_site.templating import prose
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import ROOT, Bench
@@ -82,6 +83,16 @@ def test_the_live_picture_is_of_the_suite_that_the_front_page_answers_with() -> 
     assert f"({answering(suites).name}/answer.svg)" in front
     assert answering(suites[::-1]) is answering(suites)
     assert answering([]) is None
+
+
+def test_the_numbers_of_the_answer_are_linked_to_the_page_that_has_them() -> None:
+    assert answer_target("open/losses.json", {"open": {}}) == "suites/open/answer.md"
+    assert answer_target("open/scale.json", {"open": {}}) is None
+
+
+def test_literals_in_a_docstring_are_code() -> None:
+    shown = prose("The look-ahead of ``aaco`` over `f` * one\n  feature.\n\nMore.")
+    assert shown == "The look-ahead of `aaco` over `f` \\* one feature."
 
 
 def test_of_many_curves_the_best_are_visible_and_the_others_can_be_added() -> None:

@@ -209,20 +209,38 @@ def _ordinal(place: int) -> str:
 def _ours(result: Checked) -> str:
     if result.count is not None:
         return f"on {result.count[0]} of {result.count[1]}"
+    if result.profiles:
+        return _profiles(result)
     if not result.ours:
         return "–"
+    median = "median " if getattr(result.claim, "statistic", "mean") == "median" else ""
     shown = result.ours[:_MOST_SHOWN]
     more = f"; {len(result.ours) - len(shown)} more" if len(result.ours) > len(shown) else ""
     if isinstance(result.claim, OrderCheck | ExtremeCheck):
         numbers = "; ".join(
-            f"{text(name)} {_amount(estimate.value, result.unit)}{_lacking(estimate)}" for name, estimate in shown
+            f"{text(name)} {median}{_amount(mean.value, result.unit)}{_lacking(mean)}" for name, mean in shown
         )
         return numbers + more + _named(result.unit)
     estimate = result.ours[0][1]
-    number = _amount(estimate.value, result.unit) + _named(result.unit)
+    number = median + _amount(estimate.value, result.unit) + _named(result.unit)
     if not math.isnan(estimate.least) and estimate.least != estimate.most:
         number += f"; seeds {_amount(estimate.least, result.unit)} to {_amount(estimate.most, result.unit)}"
     return number + _lacking(estimate)
+
+
+def _profiles(result: Checked) -> str:
+    """The means in the objectives, method by method."""
+    shown = result.profiles[:_MOST_SHOWN]
+    more = f"; {len(result.profiles) - len(shown)} more" if len(result.profiles) > len(shown) else ""
+    listed = [
+        f"{text(profile.method)} "
+        + ", ".join(
+            f"{text(title)} {_amount(mean.value, unit)}{_named(unit)}{_lacking(mean)}"
+            for title, mean, unit in profile.means
+        )
+        for profile in shown
+    ]
+    return "; ".join(listed) + more
 
 
 def _lacking(estimate: Estimate) -> str:

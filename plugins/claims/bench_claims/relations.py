@@ -6,6 +6,7 @@ The rule is in `bench_claims.claims`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from bench_analysis import objectives
 from bench_claims.estimates import Estimate
 from bench_claims.quantities import Missing, Source, difference, plain
 from bench_claims.schema import DominanceCheck, ExtremeCheck, OrderCheck, ValueCheck
-from bench_claims.verdicts import Checked, Fact, Unit, Verdict, all_of, compared, deciding, negated, why
+from bench_claims.verdicts import Checked, Fact, Profile, Unit, Verdict, all_of, compared, deciding, negated, why
 
 __all__ = ["SAME_POLICY", "check_dominance", "check_extreme", "check_order"]
 
@@ -102,7 +103,26 @@ def check_dominance(source: Source, claim: DominanceCheck, unit: Unit) -> Checke
         except Missing as error:
             missing.append(str(error))
     verdict = _with_gaps(all_of(fact.verdict for fact in facts), missing)
-    return Checked(claim, verdict, None, None, [], unit, why(facts, missing), deciding=deciding(facts))
+    rivals = [rival for rival in claim.against if rival != claim.method]
+    profiles = [_profile(source, claim, method) for method in (claim.method, *rivals)]
+    profiles = [profile for profile in profiles if profile.means]
+    reason = why(facts, missing)
+    return Checked(claim, verdict, None, None, [], unit, reason, deciding=deciding(facts), profiles=profiles)
+
+
+def _profile(source: Source, claim: DominanceCheck, method: str) -> Profile:
+    """The method's means in the objectives, without those that the records do not hold."""
+    profile = Profile(method, [])
+    try:
+        objectives = claim.objectives or _default_objectives(source, claim, method)
+    except Missing:
+        return profile
+    for aim in objectives:
+        check, metric = _objective(claim, aim), source.suite.metric(aim)
+        with suppress(Missing):
+            mean = plain(source, check, method)
+            profile.means.append((metric.title, mean, "percent" if metric.percent else "plain"))
+    return profile
 
 
 def _dominance_fact(source: Source, claim: DominanceCheck, rival: str) -> Fact:
@@ -120,8 +140,7 @@ def _dominates(source: Source, claim: DominanceCheck, a: str, b: str) -> Verdict
     no_worse: list[Verdict] = []
     better: list[Verdict] = []
     for aim in claim.objectives or _default_objectives(source, claim, a):
-        check = ValueCheck.model_construct(**{**_BLANK, **_place(claim), "metric": aim})
-        gap = difference(source, check, a, b)
+        gap = difference(source, _objective(claim, aim), a, b)
         gain = gap if source.suite.metric(aim).goal == "max" else gap.mirrored(0.0, -1)
         no_worse.append(compared(gain, ">=", 0.0))
         better.append(compared(gain, ">", 0.0))
@@ -142,8 +161,10 @@ _BLANK: dict[str, Any] = {
 }
 
 
-def _place(claim: Any) -> dict[str, Any]:
-    return {"datasets": claim.datasets, "costs": claim.costs}
+def _objective(claim: DominanceCheck, metric: str) -> ValueCheck:
+    """The check that reads one objective of the claim."""
+    place = {"datasets": claim.datasets, "costs": claim.costs}
+    return ValueCheck.model_construct(**{**_BLANK, **place, "metric": metric})
 
 
 def _default_objectives(source: Source, claim: DominanceCheck, method: str) -> list[str]:

@@ -13,7 +13,19 @@ from typing import Any, Literal
 
 from bench_claims.estimates import Estimate
 
-__all__ = ["Checked", "Fact", "Standing", "Unit", "Verdict", "all_of", "compared", "deciding", "negated", "why"]
+__all__ = [
+    "Checked",
+    "Fact",
+    "Profile",
+    "Standing",
+    "Unit",
+    "Verdict",
+    "all_of",
+    "compared",
+    "deciding",
+    "negated",
+    "why",
+]
 
 Verdict = Literal["holds", "contradicted", "consistent", "cannot be told"]
 Unit = Literal["percent", "points", "ratio", "plain"]
@@ -44,6 +56,19 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Profile:
+    """A method's means in the objectives of a claim about dominance.
+
+    Attributes:
+        method: the method.
+        means: (title of the objective, mean, its unit), those that are defined.
+    """
+
+    method: str
+    means: list[tuple[str, Estimate, Unit]]
+
+
+@dataclass(frozen=True)
 class Checked:
     """A claim with the result of its check.
 
@@ -59,6 +84,7 @@ class Checked:
         deciding: the part that decided, for a claim of several parts.
         standing: the declared standing, but ``same data`` if data declared absent is available.
         remarks: remarks on the interval for the reader.
+        profiles: for dominance, the means of the claim's method and of those that it is compared with.
     """
 
     claim: Any
@@ -72,6 +98,7 @@ class Checked:
     deciding: Fact | None = None
     standing: Standing = "same data"
     remarks: list[str] = field(default_factory=list)
+    profiles: list[Profile] = field(default_factory=list)
 
     @property
     def least(self) -> float:

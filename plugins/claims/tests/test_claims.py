@@ -408,6 +408,22 @@ def test_a_median_is_shown_with_the_interval_of_one_split() -> None:
     ours = found.ours[0][1]
     assert (found.verdict, ours.value, ours.least, ours.most) == ("consistent", 12.0, 10.0, 5000.0)
     assert 0 < ours.low < 12 < ours.high
+    assert "| median 12.00; seeds 10.00 to 5000 |" in "\n".join(claims_section([found]))
+    mean = by_the_fit(kind="value", diagnostic="size", value=12)
+    assert "median" not in "\n".join(claims_section([mean]))
+
+
+def test_a_claim_about_dominance_shows_the_means_in_its_objectives() -> None:
+    objectives = ["coverage", "cost"]
+    found = check(kind="dominance", method="A", against=["B", "GM*"], objectives=objectives, datasets=["X"])
+    assert [profile.method for profile in found.profiles] == ["A", "B"]  # there are no records of GM*
+    means = [[(mean.value, unit) for _, mean, unit in profile.means] for profile in found.profiles]
+    assert means == [[(pytest.approx(0.8), "percent"), (11, "plain")], [(pytest.approx(0.8), "percent"), (21, "plain")]]
+    shown = "\n".join(claims_section([found]))
+    titles = [title for title, _, _ in found.profiles[0].means]
+    assert f"A {titles[0]} 80.0 %, {titles[1]} 11.00; B {titles[0]} 80.0 %, {titles[1]} 21.00" in shown.replace(
+        "\\", ""
+    )
 
 
 def by_the_fit(**fields: Any) -> Checked:

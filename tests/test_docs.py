@@ -226,6 +226,14 @@ def test_generated_pages_are_up_to_date() -> None:
         assert (DOCS / address).read_text(encoding="utf-8") == text, "run: python -m bench_site.reference docs"
 
 
+def test_every_name_of_the_api_is_folded() -> None:
+    for page in (DOCS / "reference" / "api").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        names = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
+        folded = re.findall(r"<details markdown=\"1\">\n<summary>.+</summary>\n\n::: (\S+)\n\n</details>", text)
+        assert names == folded, page
+
+
 def test_a_path_that_the_book_names_exists() -> None:
     assert Path(DOCS).is_dir()
     for page in PAGES:

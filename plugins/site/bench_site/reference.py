@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import inspect
 import os
@@ -38,7 +39,9 @@ def pages(registry: Registry) -> dict[str, str]:
     }
     api = templates.get_template("reference-api.md.j2")
     rendered |= {
-        f"api/{address}": api.render(generated=_MADE, title=title, summary=summary, names=names)
+        f"api/{address}": api.render(
+            generated=_MADE, title=title, summary=summary, names=[(name, _about(name)) for name in names]
+        )
         for address, title, summary, names in _api()
     }
     return {f"reference/{address}.md": text.rstrip() + "\n" for address, text in rendered.items()}
@@ -123,7 +126,7 @@ def _attributes(cls: type[Any]) -> dict[str, str]:
     return descriptions
 
 
-def _first(cls: type[Any]) -> str:
+def _first(cls: Any) -> str:
     return " ".join(inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0].split()).replace("``", "`")
 
 
@@ -205,6 +208,16 @@ def _api() -> Iterator[tuple[str, str, str, list[str]]]:
     ]
     names = sorted(f"{thing.__module__}.{thing.__qualname__}" for thing in added)
     yield "plugins", "Names of plugins", "The names that plugins of this repository add to `bench_core`.", names
+
+
+def _about(name: str) -> str:
+    """Return the first sentence of a class's or function's docstring as HTML; empty for other names."""
+    module, _, short = name.rpartition(".")
+    thing = getattr(importlib.import_module(module), short, None)
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        return ""
+    text = html.escape(_first(thing), quote=False)
+    return re.sub("`(.*?)`", r"<code>\1</code>", text)
 
 
 def _normal(distribution: str) -> str:

@@ -239,8 +239,7 @@ def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> flo
     expected = sum(
         column[:, None] * costs[None, :] for column, costs in zip(_probabilities(outcome).T, matrix, strict=True)
     )
-    answers = np.asarray(expected).argmin(axis=1)
-    return _mean(matrix[outcome.y, answers])
+    return _mean(matrix[outcome.y, np.asarray(expected).argmin(axis=1)])
 
 
 def miss_cost(outcome: Outcome, k: int) -> float:

@@ -17,8 +17,7 @@ T = TypeVar("T")
 
 
 def _taken(table: T, rows: NDArray[Any]) -> T:
-    taken = {name: None if array is None else array[rows] for name, array in vars(table).items()}
-    return type(table)(**taken)
+    return type(table)(**{name: None if array is None else array[rows] for name, array in vars(table).items()})
 
 
 @dataclass(frozen=True)
@@ -256,8 +255,7 @@ class Outcome:
         if self.query is None:
             return [np.arange(len(self.y))]
         order = np.argsort(self.query, kind="stable")
-        cuts = np.flatnonzero(np.diff(self.query[order])) + 1
-        return np.split(order, cuts)
+        return np.split(order, np.flatnonzero(np.diff(self.query[order])) + 1)
 
 
 def next_of_stages(

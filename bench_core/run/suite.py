@@ -138,8 +138,7 @@ class Suite:
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that may be used for selection, defaults included."""
-        defaults = {name: self.metric(name) for name in DEFAULT_METRICS}
-        return {**defaults, **self.needed_metrics()}
+        return {**{name: self.metric(name) for name in DEFAULT_METRICS}, **self.needed_metrics()}
 
     def metric(self, name: str, where: str = "") -> Metric:
         """A metric by name, with the suite's title for it; ``where`` is the place for messages."""

@@ -105,5 +105,4 @@ def _keys_at(place: tuple[Any, ...], sections: Mapping[str, SuiteSection]) -> li
     if not names:
         return [*SuiteFile.model_fields, *sections, *OWNERS]
     owned = sections[names[0]].rules.tables if names[0] in sections else {}
-    model = owned.get(names[-1]) or _TABLES.get(names[-1], SuiteFile)
-    return list(model.model_fields)
+    return list((owned.get(names[-1]) or _TABLES.get(names[-1], SuiteFile)).model_fields)

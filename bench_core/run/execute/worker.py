@@ -115,8 +115,7 @@ class Worker:
         is restored, and processes that the trial started are ended.
         """
         started = time.perf_counter()
-        trial = planned.trial
-        is_new = self.mark.begin([planned.name, trial.title])
+        is_new = self.mark.begin([planned.name, planned.trial.title])
         try:
             record = self.store.read(planned.name, attachment=False)
             is_done = record is not None and record["status"] == "ok"

@@ -111,3 +111,43 @@ def test_a_policy_that_buys_more_on_complete_rows_has_no_accuracy_at_a_cap() -> 
         at_caps(outcome, [2], {2: np.array([-1, -1])})
     assert at_caps(outcome, [2], {2: np.array([-1, 1])}).at_caps[2].tolist() == [0, 1]
     assert at_caps(outcome, [2], {}).at_caps == {}
+
+
+class Wrong(Path):
+    """Requests wrongly; it gives up after more steps than there are features."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(tuple(range(FEATURES)), 9.0)
+        self.fault, self.steps = fault, 0
+
+    def next_features(self, rows: Rows, known: np.ndarray) -> np.ndarray:
+        self.steps += 1
+        assert self.steps <= FEATURES + 1, "it is asked for ever"
+        wanted = super().next_features(rows, known)
+        if self.fault == "asks again":
+            return wanted | known
+        if self.fault == "says numbers":
+            return wanted.astype(float)
+        if self.fault == "omits a feature":
+            return wanted[:, :-1]
+        known[:] = True  # its own copy
+        return wanted
+
+
+@pytest.mark.parametrize("fault", ["asks again", "says numbers", "omits a feature"])
+def test_a_wrong_request_is_refused_at_a_cap_with_the_message_of_a_replay(fault: str) -> None:
+    columns = np.arange(FEATURES)
+    rows = Rows(np.ones((3, FEATURES)))
+    with pytest.raises(ContractError) as replayed:
+        replay(Wrong(fault), rows, columns)
+    capped = Capped(Wrong(fault), 3, Costs(np.ones(FEATURES)), rows.X, columns)
+    with pytest.raises(ContractError) as bought:
+        capped.buy(rows)
+    assert str(bought.value) == str(replayed.value)
+
+
+def test_a_policy_that_writes_into_the_known_features_gets_none_of_them() -> None:
+    capped = Capped(Wrong("writes"), 3, Costs(np.ones(FEATURES)), np.ones((1, FEATURES)), np.arange(FEATURES))
+    known, cut = capped.buy(Rows(np.ones((2, FEATURES))))
+    assert known.sum(axis=1).tolist() == [3, 3]
+    assert cut.all()

@@ -26,6 +26,7 @@ from bench_core.contract.decisions import Decisions, Outcome, Rows
 from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Policy, Problem, answers_early, can_be_asked
 from bench_core.protocol.prepare import Shown
+from bench_core.protocol.replay import checked_request
 
 __all__ = ["Capped", "Cuts", "at_caps", "background_of", "cut_at_caps"]
 
@@ -109,7 +110,7 @@ class Capped(Policy):
 
     def _step(self, rows: Rows, known: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the next purchases, bool (rows, features), and which rows cannot afford theirs, bool (rows,)."""
-        wanted = np.array(self.policy.next_features(rows, known))
+        wanted = np.array(checked_request(self.policy.next_features(rows, known.copy()), known))
         over = ~self._fits(known | wanted, rows.sizes)
         wanted[over] = False
         return wanted, over

@@ -79,7 +79,7 @@ def replay(
         number += 1
         known = bought_in[asked_rows] > 0
         shown = _shown(rows.take(asked_rows), known, feature_of_column, placeholder)
-        asked = _checked(policy.next_features(shown, known.copy()), known)
+        asked = checked_request(policy.next_features(shown, known.copy()), known)
         bought_in[asked_rows] += number * asked
         asks = asked.any(axis=1)
         asked_rows = asked_rows if together and asks.any() else asked_rows[asks]
@@ -186,7 +186,16 @@ def _shown(rows: Rows, known: NDArray[np.bool_], feature_of_column: NDArray[np.i
     return rows.having(locked(np.where(known[:, feature_of_column], rows.X, placeholder)))
 
 
-def _checked(asked: Any, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def checked_request(asked: Any, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return what ``next_features`` gave as an array.
+
+    Args:
+        asked: what it gave.
+        known: bool (rows, features): the features that were known before.
+
+    Raises:
+        ContractError: it has another type or shape, or requests a known feature.
+    """
     table = np.asarray(asked)
     if table.dtype != np.bool_ or table.shape != known.shape:
         raise ContractError(f"next_features must give bool {known.shape}, not {table.dtype} {table.shape}")

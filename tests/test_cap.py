@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 from bench_core import ContractError, Costs, Decisions, Part, Policy, Rows, outcome_of
 from bench_core.execution import Capped, background_of, replay
 from bench_core.protocol.cap import at_caps, cut_at_caps
+
+
+from bench_core.protocol.cap import cut_at_caps
+from bench_core.protocol.prepare import Shown
 from bench_core.testing import make_problem
 
 FEATURES = 4
@@ -151,3 +155,32 @@ def test_a_policy_that_writes_into_the_known_features_gets_none_of_them() -> Non
     known, cut = capped.buy(Rows(np.ones((2, FEATURES))))
     assert known.sum(axis=1).tolist() == [3, 3]
     assert cut.all()
+
+
+class Early(Path):
+    """Answers from any known features, and reports a feature more or none."""
+
+    def __init__(self, reported: str) -> None:
+        super().__init__(tuple(range(FEATURES)), 9.0)
+        self.reported = reported
+
+    def decide_known(self, rows: Rows, known: np.ndarray) -> Decisions:
+        half = np.full((len(rows), 2), 0.5)
+        if self.reported == "more":
+            known[:, -1] = True  # its own copy
+        if self.reported == "none":
+            return Decisions(np.zeros_like(known), half)
+        if self.reported == "fewer columns":
+            return Decisions(known[:, 1:], half)
+        return Decisions(known, half)
+
+
+@pytest.mark.parametrize("reported", ["more", "none", "fewer columns"])
+def test_an_early_answer_must_report_the_bought_features_as_acquired(reported: str) -> None:
+    problem = make_problem("binary")
+    rows = Rows(problem.train.X[:5])
+    shown = {"test": Shown(rows, np.arange(len(rows)))}
+    (cut,) = cut_at_caps([Early("")], [7], problem, shown).values()
+    assert cut[7].tolist() == [0] * 5
+    with pytest.raises(ContractError, match="decide_known must give the known features as acquired"):
+        cut_at_caps([Early(reported)], [7], problem, shown)

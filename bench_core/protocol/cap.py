@@ -141,10 +141,17 @@ class Capped(Policy):
         return known, cut
 
     def answer(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
-        """Answer rows from their known features, which are the acquired ones. The policy sees no other value."""
+        """Answer rows from their known features, which are the acquired ones. The policy sees no other value.
+
+        Raises:
+            ContractError: the answer of `Policy.decide_known` is no `Decisions`, or has other acquired features.
+        """
         shown = known[:, self.feature_of_column]
         if answers_early(self.policy):
-            return Decisions.exact(self.policy.decide_known(rows.having(np.where(shown, rows.X, 0.0)), known))
+            early = Decisions.exact(self.policy.decide_known(rows.having(np.where(shown, rows.X, 0.0)), known.copy()))
+            if not np.array_equal(early.acquired, known):
+                raise ContractError("decide_known must give the known features as acquired, no more and no fewer")
+            return early
         total: dict[str, Any] = {}
         stage = None
         at_once = max(1, _MOST_VALUES // max(rows.X.size, 1))

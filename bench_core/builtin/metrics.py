@@ -239,7 +239,8 @@ def misclassification_cost(outcome: Outcome, matrix: NDArray[np.float64]) -> flo
     expected = sum(
         column[:, None] * costs[None, :] for column, costs in zip(_probabilities(outcome).T, matrix, strict=True)
     )
-    return _mean(matrix[outcome.y, np.asarray(expected).argmin(axis=1)])
+    answers = np.asarray(expected).argmin(axis=1)
+    return _mean(matrix[outcome.y, answers])
 
 
 def miss_cost(outcome: Outcome, k: int) -> float:

@@ -67,8 +67,7 @@ def _column(name: str, column: pd.Series[Any]) -> tuple[NDArray[np.float64], tup
         return column.to_numpy(dtype=np.float64, na_value=np.nan), None
     _refuse_no_values(f"feature {name!r}", column)
     coded = pd.Categorical(column.astype("object").where(column.notna(), None).map(str, na_action="ignore"))
-    codes = np.where(coded.codes < 0, np.nan, coded.codes)
-    return codes, tuple(str(text) for text in coded.categories)
+    return np.where(coded.codes < 0, np.nan, coded.codes), tuple(str(text) for text in coded.categories)
 
 
 def _refuse_no_values(what: str, column: pd.Series[Any]) -> None:

@@ -69,8 +69,7 @@ def replay(
     """
     if not can_be_asked(policy):
         raise ContractError(f"a {type(policy).__name__} cannot be asked step by step: it has no next_features")
-    features = int(feature_of_column.max(initial=-1)) + 1
-    bought_in = np.zeros((len(rows), features), dtype=np.int64)
+    bought_in = np.zeros((len(rows), int(feature_of_column.max(initial=-1)) + 1), dtype=np.int64)
     # Rows of one query may wait for each other: they are asked together until none requests a feature.
     together = policy.decision_scope == "query"
     asked_rows = np.arange(len(rows))

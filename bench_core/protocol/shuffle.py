@@ -68,5 +68,4 @@ def shuffled(
     place = np.full(codes.max(initial=-1) + 1, count)
     np.minimum.at(place, codes[order], np.arange(count))
     order = order[np.argsort(place[codes[order]], kind="stable")]
-    changes = np.diff(codes[order], prepend=-1) != 0
-    return order, np.cumsum(changes) - 1
+    return order, np.cumsum(np.diff(codes[order], prepend=-1) != 0) - 1

@@ -145,8 +145,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
 
 
 def _unusable(error: BaseException) -> str:
-    kind = "is missing" if isinstance(error, DataUnavailable) else "cannot be used"
-    return f"{kind}: {with_hint(error)}"
+    return f"{'is missing' if isinstance(error, DataUnavailable) else 'cannot be used'}: {with_hint(error)}"
 
 
 class _Applicability:

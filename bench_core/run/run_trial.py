@@ -119,8 +119,7 @@ def run_trial(
         return TrialResult(failed_record(record, failure, "fit or decide", clock.seconds), None, None, tuple(written))
     outcomes, deciding = filled
     record["timings"] = {**clock.seconds, **deciding}
-    rows = {part: getattr(prepared.split, part) for part in ("validation", "test")}
-    return TrialResult(record, outcomes, rows)
+    return TrialResult(record, outcomes, {part: getattr(prepared.split, part) for part in ("validation", "test")})
 
 
 def start_of_record(trial: Trial, content: str, provenance: Mapping[str, Any]) -> dict[str, Any]:

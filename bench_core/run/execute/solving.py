@@ -108,8 +108,7 @@ class Solving:
 
     def next(self, values: dict[str, Any], arrays: Arrays) -> Answer:
         """Return the features that a policy requests next."""
-        known = np.array(arrays["known"])
-        wanted = np.asarray(self._policies[values["policy"]].next_features(_rows(arrays), known))
+        wanted = np.asarray(self._policies[values["policy"]].next_features(_rows(arrays), np.array(arrays["known"])))
         if wanted.dtype != np.bool_:
             return {"refused": f"next_features must give bool, not {wanted.dtype}"}, {}
         return {}, {"wanted": wanted}

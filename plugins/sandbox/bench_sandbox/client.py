@@ -28,6 +28,22 @@ _START_SECONDS, _END_SECONDS = 300.0, 60.0
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
+_INHERITED = (
+    "PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "VIRTUAL_ENV", "CONDA_PREFIX", "GLIBC_TUNABLES",
+)  # fmt: skip
+_INHERITED_PREFIXES = (
+    "LC_", "PYTHON", "LD_", "DYLD_", "MALLOC_",
+    "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "MKL_", "BLIS_", "VECLIB_", "NPY_", "NUMBA_", "JAX_", "XLA_",
+    "BUDGETBENCH_",
+)  # fmt: skip
+"""The variables that restricted processes inherit: those of the system, the interpreter and numerical libraries.
+
+All others stay outside, since many are secret (tokens, passwords).
+"""
+
+
+def _inherited() -> dict[str, str]:
+    return {n: v for n, v in os.environ.items() if n in _INHERITED or n.startswith(_INHERITED_PREFIXES)}
 
 
 class Server:
@@ -39,7 +55,8 @@ class Server:
         preload: modules that the server imports, so that restricted processes need not. Modules that are not installed
             are skipped. They must not start threads.
         prepare: ``module:function``, called after the imports; empty: nothing.
-        environment: additional environment variables.
+        environment: additional environment variables. Of this process's own, only those of the system, the interpreter
+            and numerical libraries are passed on.
         strict: refuse to start a process without all three `layers`.
     """
 
@@ -166,7 +183,7 @@ class Server:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
                 # Threads do not survive a fork, so libraries must not start any.
-                env={**os.environ, **dict.fromkeys(_THREAD_VARIABLES, "1"), **self._environment},
+                env={**_inherited(), **dict.fromkeys(_THREAD_VARIABLES, "1"), **self._environment},
             )
         self._socket = ours
         ours.settimeout(_START_SECONDS)

@@ -25,6 +25,12 @@ def double(values: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[dict[str,
     return {"given": values, "writable": writable, "types": types}, doubled
 
 
+def variables(values: dict[str, Any], arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The environment variables that this process has, and those that it was started with."""
+    started_with = Path("/proc/self/environ").read_text().split("\0")
+    return {"now": dict(os.environ), "at start": started_with}, {}
+
+
 class Target:
     """A target whose methods mostly try something that is not allowed."""
 

@@ -82,6 +82,17 @@ def test_a_process_cannot_access_anything_outside(
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
 
 
+def test_a_process_gets_the_variables_of_libraries_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = {"OPENBLAS_CORETYPE": "Haswell", "LC_TIME": "C", "TZ": "UTC", "NUMBA_CPU_NAME": "generic"}
+    secret = {"MY_TOKEN": "hidden", "AWS_SECRET_ACCESS_KEY": "hidden", "CONDA_TOKEN": "hidden", "HOMEPASS": "hidden"}
+    for name, value in (passed | secret).items():
+        monkeypatch.setenv(name, value)
+    values, _ = bench_sandbox.run("targets:variables", seconds=60)
+    assert passed.items() <= values["now"].items()
+    assert secret.keys().isdisjoint(values["now"])
+    assert not [entry for entry in values["at start"] if "hidden" in entry]
+
+
 def test_a_strict_server_refuses_a_system_without_all_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench_sandbox.available.layers", lambda: ("landlock",))
     with Server(["numpy"], strict=True) as server, pytest.raises(SandboxError, match="no namespaces, seccomp"):

@@ -109,6 +109,12 @@ def test_a_plugin_is_shown_with_everything_it_registers() -> None:
     assert "budgetbench-public-data" in shown
 
 
+def test_a_distribution_without_a_description_is_shown_by_its_name(bench: Bench) -> None:
+    shown = bench("list", "tiny").stdout.splitlines()
+    assert "tiny_plugin" in shown
+    assert "None" not in " ".join(shown)
+
+
 def test_an_unregistered_name_is_not_shown() -> None:
     with pytest.raises(RequestError, match="nothing is called 'absent'"):
         about(REGISTRY, "absent")

@@ -51,9 +51,8 @@ def about(registry: Registry, name: str) -> list[str]:
 def _plugin(word: str, plugin: Plugin) -> list[str]:
     lines = [f"{word} {plugin.name} {plugin.version}".rstrip()]
     with suppress(metadata.PackageNotFoundError, ValueError):
-        lines.append(
-            _wrapped(f"{plugin.distribution}: {metadata.metadata(plugin.distribution)['Summary']}", rest="    ")
-        )
+        summary = metadata.metadata(plugin.distribution).json.get("summary")
+        lines.append(_wrapped(f"{plugin.distribution}: {summary}" if summary else plugin.distribution, rest="    "))
     return lines
 
 

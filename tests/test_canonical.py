@@ -65,6 +65,13 @@ def test_an_object_has_no_plain_form():
         plain({"x": object()})
 
 
+@pytest.mark.parametrize("value", [object(), [1, object()], {"deep": {"a": object()}}, np.array([object()])])
+def test_the_error_for_an_object_names_its_key_and_no_memory_address(value):
+    with pytest.raises(TypeError, match=r"object has no plain JSON form \(key 'a'\)") as caught:
+        plain({"b": 1, "a": value})
+    assert "0x" not in str(caught.value)
+
+
 def hashed(**arrays):
     return content_hash({"v": 1}, arrays)
 

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 
 
-def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: None) -> Any:
+def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: None, key: str = "") -> Any:
     """Convert ``value`` to plain JSON types: NumPy scalars and arrays, tuples, sets, mappings and paths are converted.
 
     JSON cannot express floats that are not finite: each is replaced by what ``infinite`` returns for it, by default
     None. Text that UTF-8 cannot encode is escaped (`writable`).
 
     Raises:
-        TypeError: a value has no plain JSON form.
+        TypeError: a value has no plain JSON form; the message has its type and its ``key`` in the nearest mapping.
     """
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist(), infinite)
+        return plain(value.tolist(), infinite, key)
     if isinstance(value, float):
         return value if value - value == 0.0 else infinite(value)
     if isinstance(value, str):
@@ -34,14 +34,14 @@ def plain(value: Any, infinite: Callable[[float], str | None] = lambda value: No
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):
-        return {writable(str(key)): plain(item, infinite) for key, item in value.items()}
+        return {(name := writable(str(key))): plain(item, infinite, name) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, infinite) for item in value]
+        return [plain(item, infinite, key) for item in value]
     if isinstance(value, set | frozenset):
-        return sorted(plain(item, infinite) for item in value)
+        return sorted(plain(item, infinite, key) for item in value)
     if isinstance(value, Path):
         return str(value)
-    raise TypeError(f"{type(value).__name__} has no plain JSON form: {value!r}")
+    raise TypeError(f"{type(value).__name__} has no plain JSON form" + (f" (key {key[:100]!r})" if key else ""))
 
 
 def writable(text: str) -> str:

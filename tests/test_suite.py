@@ -214,6 +214,7 @@ WRONG = {
         change('use = "slopes"', f'use = "slopes"\ngrid = {{ noise = {[i / 1e6 for i in range(600_000)]} }}'),
         ["methods[0].grid", "'slopes' has 600000 points", "1000000 trials"],
     ),
+    "a metric named twice": (f'metrics = ["cost", "error", "cost"]\n{GOOD}', ["metrics: holds the same value twice"]),
     "a negative price": (
         change('use = "blobs"', 'use = "blobs"\ncosts = { use = "table", parameters = { prices = [1, -1] } }'),
         ["datasets[0]", "costs", "prices[1]", "a number from 0 to", "not -1"],

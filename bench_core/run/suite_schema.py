@@ -63,6 +63,7 @@ Label = Annotated[str, Field(max_length=200), AfterValidator(_one_line)]
 Name = Annotated[Label, Field(min_length=1)]
 Threshold = Annotated[float, Field(gt=0, le=1)]
 Seeds = Annotated[int | list[int], BeforeValidator(_seeds)]
+Metrics = Annotated[list[Name], Field(min_length=1), AfterValidator(_differing)]
 Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_differing)]
 
 
@@ -249,7 +250,7 @@ class SuiteFile(_Table):
     protocol: Protocol = Protocol()
     datasets: Annotated[list[DatasetEntry], Field(min_length=1)]
     methods: Annotated[list[MethodEntry], Field(min_length=1)]
-    metrics: Annotated[list[Name], Field(min_length=1)] = ["coverage", "conclusive-accuracy", "cost", "combined"]
+    metrics: Metrics = ["coverage", "conclusive-accuracy", "cost", "combined"]
     titles: dict[Name, Label] = {}
 
 

@@ -36,6 +36,7 @@ class RunReport:
         written: a line from each plugin that used the records.
         table: head and rows of a table of results, from a plugin, or else a short one.
         refused: why a plugin wrote nothing; empty if none refused.
+        refused_code: the exit code for that: 2 if the request is invalid, 1 if a plugin or a metric failed.
     """
 
     plan: Plan
@@ -45,12 +46,13 @@ class RunReport:
     written: tuple[str, ...] = ()
     table: tuple[list[str], list[list[str]]] | None = None
     refused: str = ""
+    refused_code: int = 2
 
     @property
     def exit_code(self) -> int:
-        """0: all done or over the time limit; 1: a trial failed or data is missing; 2: a plugin refused to write."""
+        """0: all done or over the time limit; 1: a trial or a metric failed, or data is missing; 2: refused."""
         if self.refused:
-            return 2
+            return self.refused_code
         return 1 if self.summary.failures or self.earlier_failures or self.plan.unavailable else 0
 
 
@@ -176,14 +178,13 @@ def _finish(run: FinishedRun, report: RunReport) -> None:
         return
     try:
         answers = run.session.registry.manager.hook.bench_run_finished(run=run)
+        written = [answer if isinstance(answer, Written) else Written(str(answer)) for answer in answers]
+        report.written = tuple(entry.line for entry in written)
+        report.table = next((entry.table for entry in written if entry.table is not None), None)
+        if report.table is None:
+            report.table = summary_table(run.session.suite, run.plan, run.session.store)
     except (RequestError, ContractError) as error:
-        report.refused = str(error)
-        return
-    written = [answer if isinstance(answer, Written) else Written(str(answer)) for answer in answers]
-    report.written = tuple(entry.line for entry in written)
-    report.table = next((entry.table for entry in written if entry.table is not None), None)
-    if report.table is None:
-        report.table = summary_table(run.session.suite, run.plan, run.session.store)
+        report.refused, report.refused_code = str(error), 2 if isinstance(error, RequestError) else 1
 
 
 def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], list[list[str]]]:

@@ -159,7 +159,10 @@ def test_failures_are_named_and_other_trials_are_run(bench: Bench) -> None:
     said = bench("run", suite, expect=1)
     assert "6 trial(s) computed" in said.stdout
     assert "read without paying: feature 'b' on" in said.stderr
-    assert "no reason | at `all`" in said.stderr
+    assert "raises on blobs, seed 0: failed (" in said.stderr
+    assert "failed: raises on blobs, seed 0: ZeroDivisionError: no reason | at `all`\n" in said.stderr
+    assert "ContractError" not in said.stderr
+    assert "AuditError" not in said.stderr
     assert "Fails.fit returned no policy" in said.stderr
     assert "Decisions.acquired must have shape (20, 5), not (20, 6)" in said.stderr
     assert "Decisions.probabilities holds NaN in 20 row(s)" in said.stderr
@@ -178,6 +181,14 @@ def test_failed_trials_are_kept_until_they_are_to_be_retried(bench: Bench) -> No
     assert "5 trial(s) failed before" in again.stderr
     retried = bench("run", suite, "--retry-failed", expect=1)
     assert "5 trial(s) computed" in retried.stdout
+
+
+@pytest.mark.parametrize("isolation", ["process", "none"])
+def test_the_line_of_a_failure_has_the_type_of_a_foreign_error(bench: Bench, isolation: str) -> None:
+    said = bench("run", bench.suite(FAILING), "--isolation", isolation, "--only", "method=raises", expect=1)
+    assert "failed: raises on blobs, seed 0: ZeroDivisionError: no reason | at `all`\n" in said.stderr
+    said = bench("run", bench.suite(FAILING), "--isolation", isolation, "--only", "method=gives nothing", expect=1)
+    assert "failed: gives nothing on blobs, seed 0: Fails.fit returned no policy\n" in said.stderr
 
 
 def test_strict_stops_at_the_first_failure(bench: Bench) -> None:

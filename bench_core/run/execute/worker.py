@@ -19,10 +19,12 @@ from typing import Any
 from bench_sandbox import children, end_strays
 from bench_store import Mark
 
+from bench_core.contract import errors
 from bench_core.contract.dataset import Dataset
 from bench_core.contract.errors import BenchError, DataError, DataWritten, StoreError
 from bench_core.contract.metric import Metric, resolve_metric
 from bench_core.contract.sources import DataContext
+from bench_core.plugins.descriptions import without_control_characters
 from bench_core.plugins.registry import Registry
 from bench_core.protocol.prepare import Prepared, prepare
 from bench_core.run.dataset_cache import DatasetCache
@@ -140,9 +142,8 @@ class Worker:
         """Make the solver for isolated methods, which cannot read the data, the records and the published files."""
         context, store = self.settings.context, self.settings.store.absolute()
         closed = [store, context.cache, *([context.mirror] if context.mirror else []), Path("leaderboard").absolute()]
-        kernels = kernels_folder(context.cache)
         limits = self.settings.timeout, self.settings.memory
-        return Isolated(self.registry, kernels, closed, self.settings.isolation, *limits)
+        return Isolated(self.registry, kernels_folder(context.cache), closed, self.settings.isolation, *limits)
 
     def _outcome(self, planned: Planned) -> dict[str, Any] | None:
         """Run a trial and store its record; return the record if the trial failed, else None."""
@@ -248,8 +249,12 @@ def _failure_of(planned: Planned, provenance: Mapping[str, Any], error: BaseExce
 
 def _status_of(failure: Mapping[str, Any], seconds: float) -> TrialStatus:
     """The status of a trial from the record of its failure."""
-    error = failure["error"]
-    return TrialStatus(failure["name"], OVER_LIMIT if error["kind"] == "time" else "failed", error["message"], seconds)
+    error, message = failure["error"], failure["error"]["message"]
+    # Foreign errors (``KeyError: 'age'``) are named by their type; "SystemExit was raised" has it already.
+    own = error["type"] in (*vars(errors), TrialStopped.__name__)
+    if not own and error["kind"] == "error" and not message.startswith(error["type"]):
+        message = f"{without_control_characters(error['type'])}: {message}"
+    return TrialStatus(failure["name"], OVER_LIMIT if error["kind"] == "time" else "failed", message, seconds)
 
 
 def _today() -> str:

@@ -183,6 +183,32 @@ def test_failed_trials_are_kept_until_they_are_to_be_retried(bench: Bench) -> No
     assert "5 trial(s) computed" in retried.stdout
 
 
+COSTS = """
+[[datasets]]
+use = "blobs"
+costs = [{ use = "uniform" }, { use = "random", name = "drawn" }]
+
+[[datasets]]
+use = "blobs"
+name = "B"
+parameters = { seed = 1 }
+
+[[methods]]
+use = "fails"
+"""
+
+
+@pytest.mark.parametrize("only", [(), ("--only", "costs=drawn")], ids=["all", "some"])
+def test_failures_name_the_costs_where_a_data_set_has_several(bench: Bench, only: tuple[str, ...]) -> None:
+    said = bench("run", bench.suite(COSTS), "--isolation", "none", *only, expect=1).stderr
+    titles = ["fails on blobs, costs drawn, seed 0"]
+    if not only:
+        titles += ["fails on blobs, costs uniform, seed 0", "fails on B, seed 0"]
+    for title in titles:
+        assert said.count(f"failed: {title}: ZeroDivisionError: no reason | at `all`\n") == 1
+        assert said.count(f" {title}: failed (") == 1
+
+
 @pytest.mark.parametrize("isolation", ["process", "none"])
 def test_the_line_of_a_failure_has_the_type_of_a_foreign_error(bench: Bench, isolation: str) -> None:
     said = bench("run", bench.suite(FAILING), "--isolation", isolation, "--only", "method=raises", expect=1)

@@ -117,8 +117,7 @@ def _report(report: RunReport) -> int:
 def _name_trials(what: str, trials: list[tuple[Planned, str]], before: str, earlier: int) -> None:
     """Print the first few trials, each with its message, and how many there were in earlier runs."""
     for planned, message in trials[:_NAMED]:
-        trial = planned.trial
-        click.echo(f"{what}: {trial.method} on {trial.dataset}, seed {trial.seed}: {message}", err=True)
+        click.echo(f"{what}: {planned.trial.short_title}: {message}", err=True)
     if len(trials) > _NAMED:
         click.echo(f"{what}: {len(trials) - _NAMED} more", err=True)
     if earlier:

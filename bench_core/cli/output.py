@@ -72,8 +72,7 @@ class Progress:
     def advance(self, planned: Planned, done: TrialStatus) -> None:
         """Count a trial; stop at a failure when strict."""
         self._done += 1
-        trial = planned.trial
-        about = f"{trial.method} on {trial.dataset}, seed {trial.seed}"
+        about = planned.trial.short_title
         if self._bar is not None:
             from rich.markup import escape
 

@@ -195,7 +195,7 @@ class Suite:
                     for method, point, estimator in methods:
                         yield Trial(
                             dataset=entry.label, dataset_use=entry.use, source=source,
-                            costs=costs.label, costs_use=costs.use, scheme=scheme,
+                            costs=costs.label, costs_use=costs.use, scheme=scheme, only_costs=len(entry.costs) == 1,
                             method=method.label, method_use=method.use, estimator=estimator, point=point,
                             split=split, encode=entry.encode or protocol.encode,
                             threshold=method.exit_threshold if threshold is None else threshold,

@@ -24,7 +24,8 @@ class Trial:
     """Data set × split seed × cost scheme × method × parameters.
 
     The labels (``dataset``, ``costs``, ``method``, ``point``) are chosen by the suite and are not part of the trial's
-    name; everything else is. If the method's plugin is not imported, ``estimator`` is a `ConfiguredMethod`.
+    name, nor is ``only_costs``, whether the data set has no other costs. Everything else is. If the method's plugin is
+    not imported, ``estimator`` is a `ConfiguredMethod`.
     """
 
     dataset: str
@@ -44,6 +45,7 @@ class Trial:
     seed: int
     audit_rounds: int = 2
     caps: tuple[int, ...] = ()
+    only_costs: bool = False
 
     @property
     def uses(self) -> dict[str, str]:
@@ -54,6 +56,11 @@ class Trial:
     def title(self) -> str:
         """The trial's method, data set, cost scheme and seed, for messages."""
         return f"{self.method} on {self.dataset}, costs {self.costs}, seed {self.seed}"
+
+    @property
+    def short_title(self) -> str:
+        """The title; the cost scheme is left out if the data set has no other."""
+        return f"{self.method} on {self.dataset}, seed {self.seed}" if self.only_costs else self.title
 
     def identity(self, content: str) -> str:
         """Canonical JSON of everything that determines the result.

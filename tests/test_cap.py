@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 from bench_core import ContractError, Costs, Decisions, Part, Policy, Rows, outcome_of
 from bench_core.execution import Capped, background_of, replay
 from bench_core.protocol.cap import at_caps, cut_at_caps
-
-
-from bench_core.protocol.cap import cut_at_caps
 from bench_core.protocol.prepare import Shown
 from bench_core.testing import make_problem
 

@@ -209,3 +209,12 @@ def test_a_trial_that_is_not_applicable_is_shown_and_is_not_a_failure(bench: Ben
     assert "| not applicable |" in row
     bench("leaderboard", suite, "--check", "--store", "nowhere")
     assert "0 trial(s) computed" in bench("run", suite, "--store", "nowhere").stdout
+
+
+@pytest.mark.parametrize("given", [("--memory", "9" * 400), ("--memory", "9" * 15 + "T"), ("--timeout", "9" * 400)])
+def test_a_limit_that_the_system_cannot_set_is_refused(bench: Bench, given: tuple[str, str]) -> None:
+    suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n')
+    *_, line = bench("run", suite, *given, expect=2).stderr.splitlines()
+    assert line.startswith("Error: Invalid value for")
+    assert len(line) < 200
+    assert not (bench.folder / ".bench-store").exists()

@@ -31,12 +31,11 @@ class Quantity(click.ParamType[float]):
         self.name, self.units = name, units
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, int | float):
-            return float(value)
-        match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?)([{self.units}]?)", value.strip())
-        if not match or float(match[1]) == 0:
-            self.fail(f"{value!r} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx)
-        return float(match[1]) * _UNITS[match[2]]
+        match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?)([{self.units}]?)", str(value).strip())
+        number = float(match[1]) * _UNITS[match[2]] if match else 0.0
+        if not 0 < number <= (1e9 if self.name == "time" else 1e18):  # the system's calls take no more
+            self.fail(f"{value!r:.50} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx)
+        return number
 
 
 def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
@@ -47,7 +46,7 @@ def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
         from bench_core.contract.errors import BenchError, TrialFailed
 
         try:
-            code = verb(*args, **kwargs)
+            sys.exit(verb(*args, **kwargs) or 0)
         except TrialFailed as error:
             click.echo(f"bench: stopped at the first failure: {error}", err=True)
             sys.exit(1)
@@ -57,15 +56,13 @@ def cli_errors(verb: Callable[..., int | None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             click.echo("bench: stopped; what was done is kept, run the same command to go on", err=True)
             sys.exit(130)
-        sys.exit(code or 0)
 
     return wrapped
 
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
-_STORE, _OUT = Path(".bench-store"), Path("leaderboard")
-STORE = click.option("--store", type=_FOLDER, default=_STORE, show_default=True, help="Directory of records.")
-OUT = click.option("--out", type=_FOLDER, default=_OUT, show_default=True, help="Directory of pages.")
+STORE = click.option("--store", type=_FOLDER, default=".bench-store", show_default=True, help="Directory of records.")
+OUT = click.option("--out", type=_FOLDER, default="leaderboard", show_default=True, help="Directory of pages.")
 _SUITE_FILE = click.Path(path_type=Path, dir_okay=False)
 SUITE = click.argument("suites", metavar="SUITE", type=_SUITE_FILE)
 SUITES = click.argument("suites", metavar="SUITE...", nargs=-1, required=True, type=_SUITE_FILE)
@@ -108,8 +105,7 @@ def listed_plugins(*, isolation: str | None = None, closed: Iterable[Path] = ())
     from bench_core.plugins.described import described_registry
 
     registry = described_registry(_manager(), closed=closed)
-    context = click.get_current_context(silent=True)
-    if context:
+    if context := click.get_current_context(silent=True):
         context.call_on_close(registry.close)
     return registry
 

@@ -211,6 +211,14 @@ def test_a_trial_that_is_not_applicable_is_shown_and_is_not_a_failure(bench: Ben
     assert "0 trial(s) computed" in bench("run", suite, "--store", "nowhere").stdout
 
 
+def test_a_terminal_without_these_characters_gets_others(bench: Bench) -> None:
+    said = bench("list", fresh=True, PYTHONIOENCODING="ascii")
+    assert said.stdout.isascii()
+    assert "actg175" in said.stdout
+    assert "?" in said.stdout
+    assert not said.stderr
+
+
 @pytest.mark.parametrize("given", [("--memory", "9" * 400), ("--memory", "9" * 15 + "T"), ("--timeout", "9" * 400)])
 def test_a_limit_that_the_system_cannot_set_is_refused(bench: Bench, given: tuple[str, str]) -> None:
     suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n')

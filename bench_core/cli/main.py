@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
 from functools import partial
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,6 +52,8 @@ class PluginGroup(click.Group):
 @click.version_option(__version__, prog_name="bench")
 def main() -> None:
     """Benchmark classifiers that pay for the features they use."""
+    for stream in (one for one in (sys.stdout, sys.stderr) if isinstance(one, TextIOWrapper)):
+        stream.reconfigure(errors="replace")  # of characters that the terminal cannot show
 
 
 @main.command()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from bench_records.committed import records_of
 from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
-from bench_records.verified import VERIFIED, read_verified
+from bench_records.verified import VERIFIED, read_verified, with_verified
 from bench_sandbox import missing_layers
 from support.bench import Bench
+from support.sessions import Place
 
 SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n'
 
@@ -39,3 +43,22 @@ def test_records_verified_strictly_are_counted_on_the_page_until_they_change(ben
 def test_noting_verified_records_requires_strict_isolation(bench: Bench) -> None:
     suite = bench.suite(SUITE)
     assert "--isolation strict" in bench("verify", suite, "--note", expect=2).stderr
+
+
+def test_the_checksum_of_a_record_that_changed_is_dropped_when_another_is_noted(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    place.run(SUITE)
+    records = records_of(place.session(SUITE))
+    first, second, third = sorted(records.done)
+
+    def noted(known: dict[str, str], *names: str) -> dict[str, str]:
+        (tmp_path / VERIFIED).write_bytes(with_verified(known, records, names))
+        return read_verified(tmp_path)
+
+    known = noted({}, first, second)
+    assert known.keys() == {first, second}
+    records.policies.loc[records.policies["name"] == first, "test.cost"] += 1.0
+    again = noted(known, third)
+    assert again.keys() == {second, third}
+    assert again[second] == known[second]
+    assert noted(again, first)[first] != known[first]

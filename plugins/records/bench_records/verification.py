@@ -105,7 +105,7 @@ def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not value > 0 or (percent and value > 100) or (not percent and value != int(value)):
+    if not 0 < value < math.inf or (percent and value > 100) or (not percent and value != int(value)):
         raise RequestError(
             f"--sample {sample}: give a number of records, or a share such as 5%, above 0 and at most 100%"
         )

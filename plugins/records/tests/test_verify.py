@@ -268,7 +268,7 @@ def test_a_sample_is_a_number_or_a_share_and_depends_on_its_seed_only() -> None:
     assert len(sample_of(names, "0.1%", 1)) == 1
     assert sample_of(names, "1000", 1) == names
     assert sample_of(names, "7", 1) == sample_of(names, "7", 1) != sample_of(names, "7", 2)
-    for wrong in ("0", "-1", "101%", "1.5", "many", ""):
+    for wrong in ("0", "-1", "101%", "1.5", "many", "", "inf", "1e999", "inf%", "nan"):
         with pytest.raises(RequestError, match="a number of records, or a share"):
             sample_of(names, wrong, 1)
 

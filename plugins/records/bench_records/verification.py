@@ -1,29 +1,20 @@
 """``bench verify``: recompute a random sample of published records, and compare them.
 
-If a record names this machine's processor, kernels and libraries, every number must be equal to the last bit. Other
-kernels round differently, and a decision that depends on the last bit may then change. But a record may name any
-machine, so differences have limits for all records:
-
-- what the method was given (task, features, prices, numbers of rows) must be equal up to `ROUNDING`;
-- for every published policy there must be a recomputed one whose metrics differ by no more than changed decisions on
-  `CHANGED_ROWS` rows, or on the share `CHANGED_SHARE` of them if that is more, can explain. A changed row is taken to
-  change the sum over rows by 1 in a metric of classification, or by the metric's value if that is larger; in any other
-  metric by its value.
-
-A record beyond these limits is *refuted*. A record within them that differs by more than rounding is *undecided*. So
-is one that differs only in the description of a fit (parameters of models, history, bought features), which no ranking
-uses.
+If a record names this machine's processor, kernels and libraries, every number must be equal to the last bit. But a
+record may name any machine, so differences have limits for all records (`bench_records.differences`). A record beyond
+them is *refuted*. A record within them that differs by more than rounding is *undecided*. So is one that differs only
+in the description of a fit (parameters of models, history, bought features), which no ranking uses.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,29 +24,15 @@ from bench_core.records import Store
 from bench_core.suites import Plan, Planned, SuiteSession
 from bench_records.checksums import SLOT
 from bench_records.committed import published
+from bench_records.differences import ROUNDING, Stray, gaps_of_info, gaps_of_policies, is_given, strays
 from bench_records.files import write_files
 from bench_records.hints import command_for
 from bench_records.records import Records, collect
 from bench_records.verified import VERIFIED, read_verified, with_verified
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["OUTCOMES", "Verdict", "Verified", "note", "sample_of", "verify"]
 
-__all__ = [
-    "CHANGED_ROWS", "CHANGED_SHARE", "OUTCOMES", "ROUNDING", "Verdict", "Verified", "note", "sample_of", "verify",
-]  # fmt: skip
-
-ROUNDING = 1e-6
-"""Numbers are equal up to rounding if they differ by at most this share of the larger one, or by `_NOTHING`."""
-_NOTHING = 1e-12
-CHANGED_ROWS, CHANGED_SHARE = 2, 0.002
-"""Other kernels may change the decisions on this number of rows, or on this share of them if that is more."""
 OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
-
-_COMPARED = ("task", "history", "diagnostics", "features", "costs", "rows", "usage", "evaluations", "empty")
-_GIVEN = ("task", "features", "costs", "rows", "empty")
-"""Keys of a record that do not depend on the fit: names, counts and prices."""
-_CLASSES = {"binary", "multiclass"}
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -68,17 +45,24 @@ class Verdict:
         outcome: one of `OUTCOMES`.
         same_machine: whether the record names the processor, kernels, platform and libraries that recomputed it.
         reason: the place and size of the difference, or why the record was not recomputed.
+        cause: if it is undecided: why, in words that many records share.
     """
 
     planned: Planned
     outcome: str
     same_machine: bool
     reason: str = ""
+    cause: str = ""
 
 
 @dataclass(frozen=True)
 class Verified:
-    """A sample's verdicts."""
+    """A sample's verdicts.
+
+    Attributes:
+        verdicts: one for each sampled trial.
+        published: number of the trials that the sample was drawn from.
+    """
 
     verdicts: tuple[Verdict, ...]
     published: int
@@ -87,6 +71,14 @@ class Verified:
     def refuted(self) -> list[Verdict]:
         """Verdicts on records whose differences no other machine can explain, or whose trials now fail."""
         return [verdict for verdict in self.verdicts if verdict.outcome == "refuted"]
+
+    @property
+    def summary(self) -> str:
+        """How many records had each outcome, and why some are undecided."""
+        outcomes = Counter(verdict.outcome for verdict in self.verdicts)
+        causes = Counter(verdict.cause for verdict in self.verdicts if verdict.outcome == "undecided")
+        why = {"undecided": f" ({', '.join(f'{count} {cause}' for cause, count in sorted(causes.items()))})"}
+        return ", ".join(f"{outcomes[word]} {word}{why.get(word, '')}" for word in OUTCOMES if outcomes[word])
 
 
 def sample_of(names: list[str], sample: str, seed: int) -> list[str]:
@@ -179,120 +171,55 @@ def _verdict(
     if name not in after.done:
         why = failures.get(name, "it was not run")
         data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
-        return Verdict(planned, "undecided" if data else "refuted", same, f"no data: {why}" if data else why)
+        if data:
+            return Verdict(planned, "undecided", same, f"no data: {why}", "without data")
+        return Verdict(planned, "refuted", same, why)
+    outcome, reason, cause = _compared(name, before, after, metrics, same)
+    return Verdict(planned, outcome, same, reason, cause)
+
+
+def _compared(
+    name: str, before: Records, after: Records, metrics: Mapping[str, Metric], same: bool
+) -> tuple[str, str, str]:
+    """Outcome, reason and cause for a trial that is done before and after."""
     new = after.policies[after.policies["name"] == name].drop_duplicates("policy")
     measured = [column for column in new.columns if column.partition(".")[2] in metrics]
     rows = before.policies[before.policies["name"] == name]
     rows = rows.reindex(columns=rows.columns.union(measured, sort=False))  # exports leave out columns without numbers
-    gaps = list(_gaps_of_info(before.infos[name], after.infos[name]))
     # A page may show a trial under several labels, each with its own copy of the numbers.
     slots = [old for _, old in rows.groupby(SLOT, sort=False)]
-    for old in slots:
-        gaps += _gaps_of_policies(old, new)
+    gaps = list(gaps_of_info(before.infos[name], after.infos[name]))
+    gaps += [gap for old in slots for gap in gaps_of_policies(old, new)]
     where, largest = max(gaps, key=lambda gap: gap[1], default=("", 0.0))
     if not largest:
-        return Verdict(planned, "equal", same)
+        return "equal", "", ""
     if same:
-        return Verdict(planned, "refuted", same, _worded(where, largest))
-    given = [gap for gap in gaps if gap[0].partition(".")[0] in _GIVEN and gap[1] > ROUNDING]
+        return "refuted", _worded(where, largest), ""
+    given = [gap for gap in gaps if is_given(gap[0]) and gap[1] > ROUNDING]
     if given:
-        return Verdict(planned, "refuted", same, _worded(*given[0]))
-    beyond = [gap for old in slots if (gap := _beyond_limits(old, new, after.infos[name]["rows"], metrics)) is not None]
-    if beyond:
-        return Verdict(planned, "refuted", same, max(beyond)[1])
+        return "refuted", _worded(*given[0]), ""
+    counts = after.infos[name]["rows"]
+    invented = [stray for old in slots for stray in strays(old, new, counts, metrics)]
+    if invented:
+        return "refuted", _described(max(invented)), ""
+    left_out = [stray for old in slots for stray in strays(new, old, counts, metrics)]
+    if left_out:
+        return "refuted", _missing(max(left_out)), ""
     outcome = "undecided" if largest > ROUNDING else "equal but for rounding"
-    return Verdict(planned, outcome, same, _worded(where, largest))
+    return outcome, _worded(where, largest), "with small differences"
 
 
 def _worded(where: str, gap: float) -> str:
     return where if math.isinf(gap) else f"{where} by {gap:.2g} of its value"
 
 
-def _gaps_of_info(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield where two records differ outside their policies, and by how much."""
-    for key in _COMPARED:
-        if key == "history":
-            yield from _published_leaves(key, before.get(key) or {}, after.get(key) or {})
-        elif key in before:  # a key that is not published cannot be compared
-            yield from _leaves(key, before[key], after.get(key))
+def _described(stray: Stray) -> str:
+    """A published policy that was not recomputed."""
+    values = f"published as {stray.value:.6g}, recomputed as {stray.nearest:.6g}"
+    return f"{stray.metric} of {stray.label!r} is {values}: more than other kernels explain"
 
 
-def _gaps_of_policies(old: pd.DataFrame, new: pd.DataFrame) -> Iterator[tuple[str, float]]:
-    """Yield where two families differ, and by how much, policy by policy."""
-    yield "number of policies", math.inf if len(old) != len(new) else 0.0
-    for column in sorted(set(old.columns) & set(new.columns)):
-        if "." in column or column in ("label", "budget", "status"):
-            yield from ((column, _gap(a, b)) for a, b in zip(old[column], new[column], strict=False))
-        elif column == "details":
-            for a, b in zip(old[column], new[column], strict=False):
-                yield from _published_leaves(column, json.loads(a), json.loads(b))
-
-
-def _beyond_limits(
-    old: pd.DataFrame, new: pd.DataFrame, rows: Mapping[str, int], metrics: Mapping[str, Metric]
-) -> tuple[float, str] | None:
-    """Find the published policy that is farthest from its nearest recomputed one, if that is beyond the limit.
-
-    A policy is compared with the recomputed policies of the same label, or with all if none has its label: with other
-    kernels, a family may have other members.
-
-    Returns:
-        The distance in multiples of the limit, and a description; None if all policies are within the limit.
-    """
-    columns = [column for column in new.columns if column.partition(".")[2] in metrics and column in old.columns]
-    floors, changed = np.zeros(len(columns)), np.zeros(len(columns))
-    for place, column in enumerate(columns):
-        part, _, name = column.partition(".")
-        floors[place] = metrics[name].percent or metrics[name].tasks <= _CLASSES
-        changed[place] = max(CHANGED_ROWS / max(rows[part], 1), CHANGED_SHARE)
-    recomputed = new[columns].to_numpy(dtype=float)
-    labels = new["label"].to_numpy()
-    farthest = (1.0, "")
-    for label, numbers in zip(old["label"], old[columns].to_numpy(dtype=float), strict=True):
-        others = recomputed[labels == label] if label in labels else recomputed
-        size = np.fmax(np.fmax(np.abs(numbers), np.abs(others)), floors)
-        with np.errstate(invalid="ignore"):
-            gaps = np.abs(numbers - others) / (changed * size + _NOTHING)
-        gaps[(numbers == others) | (np.isnan(numbers) & np.isnan(others))] = 0.0
-        gaps[np.isnan(gaps)] = math.inf
-        worst = gaps.max(axis=1, initial=0.0)
-        nearest = int(worst.argmin())
-        if worst[nearest] > farthest[0]:
-            place = int(gaps[nearest].argmax())
-            values = f"published as {numbers[place]:.6g}, recomputed as {others[nearest, place]:.6g}"
-            farthest = (
-                float(worst[nearest]),
-                f"{columns[place]} of {label!r} is {values}: more than other kernels explain",
-            )
-    return farthest if farthest[1] else None
-
-
-def _published_leaves(place: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield where two objects differ in published keys; `bench_records.published_form` leaves out the others."""
-    for key in before:
-        if not key.endswith("seconds"):  # measured times always differ
-            yield from _leaves(f"{place}.{key}", before[key], after.get(key))
-
-
-def _leaves(place: str, a: Any, b: Any) -> Iterator[tuple[str, float]]:
-    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
-        yield from _published_leaves(place, a, b)
-    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
-        for x, y in zip(a, b, strict=True):
-            yield from _leaves(place, x, y)
-    else:
-        yield place, _gap(a, b)
-
-
-def _gap(a: Any, b: Any) -> float:
-    """The relative difference of two numbers; infinite for anything else that differs."""
-    numbers = [isinstance(x, int | float | np.number) and not isinstance(x, bool) for x in (a, b)]
-    if not all(numbers):
-        missing = [x is None or (isinstance(x, float) and math.isnan(x)) for x in (a, b)]
-        return 0.0 if a == b or all(missing) else math.inf
-    if a == b or (math.isnan(a) and math.isnan(b)):
-        return 0.0
-    gap = float(abs(a - b) / max(abs(a), abs(b)))
-    if abs(a - b) <= _NOTHING:
-        return min(gap, ROUNDING)
-    return math.inf if math.isnan(gap) else gap
+def _missing(stray: Stray) -> str:
+    """A recomputed policy that is not published."""
+    values = f"recomputed as {stray.value:.6g}, published as {stray.nearest:.6g} of the nearest policy"
+    return f"no published policy is like {stray.label!r}: {stray.metric} is {values}"

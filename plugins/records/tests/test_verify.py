@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_records.committed import records_of
+from bench_records.differences import strays
 from bench_records.exports import read_export, write_export
 from bench_records.files import write_files
 from bench_records.records import Records
-from bench_records.verification import Verified, _beyond_limits, sample_of, verify
+from bench_records.verification import Verified, sample_of, verify
 from support import tiny_plugin
 from support.bench import Bench
 from support.publishing import PUBLISHING
@@ -32,6 +33,7 @@ SUITE = '[protocol]\nseeds = 3\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = 
 
 ON_KERNELS = pytest.mark.parametrize(("kernels", "errors"), [(None, 3), (["another"], 0)], ids=["same", "other"])
 OTHER = ["another"]
+STEPS = SUITE.replace("slopes", "steps")
 OUTCOME = {3: "refuted", 0: "undecided"}
 
 
@@ -62,6 +64,46 @@ class Stages:
         register("stages", StagedMethod)
 
 
+class FirstFeatures(Policy):
+    """Acquires the first features of every row."""
+
+    def __init__(self, count: int, label: str = "") -> None:
+        self.count, self.label = count, label or f"{count} features"
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.arange(5) < np.full((len(rows), 1), self.count)
+        return Decisions(acquired, np.full((len(rows), 2), 0.5))
+
+
+@dataclass(frozen=True)
+class Steps(Method):
+    """A family of five policies of different costs, and a copy of the last one."""
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [*map(FirstFeatures, range(1, 6)), FirstFeatures(5, "the same")]
+
+
+class Stepping:
+    """The plugin of this method."""
+
+    BENCH_CONTRACT_VERSION = 1
+
+    @staticmethod
+    @hookimpl
+    def bench_register_methods(register: RegisterMethod) -> None:
+        register("steps", Steps)
+
+
+@pytest.fixture
+def steps(tmp_path: Path) -> Place:
+    """A folder in which the records of this method are published."""
+    place = Place(
+        tmp_path, load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
+    )
+    place.run(STEPS)
+    return place
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """A folder in which the suite is published."""
@@ -71,7 +113,11 @@ def place(tmp_path: Path) -> Place:
 
 
 def verified(
-    place: Place, change: Callable[[Records], None], kernels: list[str] | None = None, suite: str = SUITE
+    place: Place,
+    change: Callable[[Records], None],
+    kernels: list[str] | None = None,
+    suite: str = SUITE,
+    sample: str = "3",
 ) -> Verified:
     """Change the records, publish them as computed with the given kernels (None: the true ones), and verify them."""
     session = place.session(suite)
@@ -80,7 +126,7 @@ def verified(
     for run in records.runs.values():
         run["provenance"]["kernels"] = kernels or run["provenance"]["kernels"]
     write_files(write_export(records, session.folder))
-    return verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))
+    return verify(place.session(suite, store="none"), sample, 0, Options(isolation="none"))
 
 
 def test_what_was_published_is_recomputed_as_it_was(place: Place) -> None:
@@ -167,7 +213,7 @@ def test_the_limit_is_two_rows_or_a_five_hundredth_of_them() -> None:
     def judged(metric: str, gap: float, rows: int) -> bool:
         metrics = load_registry().metrics
         frames = [pd.DataFrame({"label": ["p"], f"test.{metric}": [0.5 + shift]}) for shift in (0.0, gap)]
-        return _beyond_limits(*frames, {"test": rows}, {metric: metrics[metric]}) is None
+        return not strays(*frames, {"test": rows}, {metric: metrics[metric]})
 
     assert judged("accuracy", 1.9 / 50, 50)
     assert not judged("accuracy", 2.1 / 50, 50)
@@ -250,6 +296,29 @@ def test_another_order_of_the_same_policies_is_refuted_on_the_same_kernels_only(
 
     found = verified(place, change, kernels)
     assert {one.outcome for one in found.verdicts} == {OUTCOME[errors]}
+
+
+def _keep(*numbers: int) -> Callable[[Records], None]:
+    def change(records: Records) -> None:
+        records.policies = records.policies[records.policies["policy"].isin(numbers)].reset_index(drop=True)
+
+    return change
+
+
+@ON_KERNELS
+@pytest.mark.parametrize("kept", [(3,), (0, 1), (0, 1, 2, 3)])
+def test_a_family_from_which_policies_were_removed_is_refuted_on_any_kernels(
+    steps: Place, kernels: list[str] | None, errors: int, kept: tuple[int, ...]
+) -> None:
+    found = verified(steps, _keep(*kept), kernels, STEPS)
+    assert len(found.refuted) == 3
+    if kernels == OTHER:
+        assert found.refuted[0].reason.startswith("no published policy is like ")
+
+
+def test_a_family_that_merges_equal_policies_is_not_refuted_on_other_kernels(steps: Place) -> None:
+    found = verified(steps, _keep(0, 1, 2, 3, 4), OTHER, STEPS)
+    assert {(one.outcome, one.reason) for one in found.verdicts} == {("undecided", "number of policies")}
 
 
 def test_a_record_whose_data_is_unavailable_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

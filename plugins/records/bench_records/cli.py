@@ -27,11 +27,15 @@ def bench_register_commands(group: click.Group) -> None:
 
 
 @click.command()
-@click.option("--sample", default="5%", show_default=True, help="How many records: a number, or a share.")
+@click.option("--sample", default="5%", show_default=True, help="How many published trials: a number, or a share.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of the sample; random by default.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes.")
 @ISOLATION
-@click.option("--kernels", metavar="NAME", help="Only records computed with these BLAS kernels, such as Haswell.")
+@click.option(
+    "--kernels",
+    metavar="NAME",
+    help="Only records computed with these BLAS kernels, such as Haswell, and inapplicable trials.",
+)
 @click.option("--note", is_flag=True, help="With strict: note equal records in verified.json, beside the page.")
 @with_sessions
 def verify(
@@ -41,8 +45,9 @@ def verify(
 
     Records that name this machine's processor, kernels and libraries must be equal bit for bit. Any other record is
     refuted if a metric differs by more than changed decisions on two rows, or on 0.2 % of the rows, can explain; or if
-    a recomputed policy is not published. If it differs by less, or its data is unavailable, it is listed as undecided.
-    The last line counts undecided records by reason. The exit code is 1 if a record is refuted.
+    a recomputed policy is not published. If it differs by less, or its data is unavailable, it is undecided. A trial
+    that is published as failed or not applicable is refuted if it now succeeds; it is undecided if a limit of time or
+    memory had ended it. The last line counts undecided records by reason. The exit code is 1 if a record is refuted.
     """
     from secrets import randbelow
 

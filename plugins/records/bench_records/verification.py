@@ -4,6 +4,10 @@ If a record names this machine's processor, kernels and libraries, every number 
 record may name any machine, so differences have limits for all records (`bench_records.differences`). A record beyond
 them is *refuted*. A record within them that differs by more than rounding is *undecided*. So is one that differs only
 in the description of a fit (parameters of models, history, bought features), which no ranking uses.
+
+Trials without a result are sampled like the others, since their records can be forged, too: a bad result could be
+published as a failure. A trial that was published as failed or not applicable and now succeeds is refuted. If it was
+published as ended by a limit that another machine may not reach (`OVER_A_LIMIT`), it is undecided.
 """
 
 from __future__ import annotations
@@ -21,18 +25,22 @@ import numpy as np
 from bench_core import Metric, RequestError
 from bench_core.execution import DatasetCache, Options, execute
 from bench_core.records import Store
-from bench_core.suites import Plan, Planned, SuiteSession
+from bench_core.suites import Plan, Planned, SuiteSession, Trial
 from bench_records.checksums import SLOT
 from bench_records.committed import published
 from bench_records.differences import ROUNDING, Stray, gaps_of_info, gaps_of_policies, is_given, strays
 from bench_records.files import write_files
 from bench_records.hints import command_for
-from bench_records.records import Records, collect
+from bench_records.records import Records, collect, is_over_limit
 from bench_records.verified import VERIFIED, read_verified, with_verified
 
-__all__ = ["OUTCOMES", "Verdict", "Verified", "note", "sample_of", "verify"]
+__all__ = ["OUTCOMES", "OVER_A_LIMIT", "Verdict", "Verified", "note", "sample_of", "verify"]
 
 OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
+OVER_A_LIMIT = ("time", "memory", "killed")
+"""Kinds of failures that depend on the machine and on what else it runs."""
+_SECONDS = 600.0
+"""Time limit of trials that were published as over the time limit, if the suite has none."""
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 
@@ -69,7 +77,7 @@ class Verified:
 
     @property
     def refuted(self) -> list[Verdict]:
-        """Verdicts on records whose differences no other machine can explain, or whose trials now fail."""
+        """Verdicts on records whose differences no other machine can explain, or whose trials now end differently."""
         return [verdict for verdict in self.verdicts if verdict.outcome == "refuted"]
 
     @property
@@ -115,40 +123,35 @@ def verify(
     kernels: str | None = None,
     progress: Callable[[Planned, Any], None] = lambda planned, done: None,
 ) -> Verified:
-    """Recompute a sample of a suite's published records, in a temporary store.
+    """Recompute a sample of a suite's published trials, in a temporary store.
 
     Args:
         session: the suite and its folders; its own store is neither read nor written.
         sample: see `sample_of`.
         seed: seed of the sample.
         options: how to run.
-        kernels: sample only records that name these kernels, such as ``Haswell``; None: all records.
+        kernels: sample only records that name these kernels, such as ``Haswell``, and trials that are published as not
+            applicable, which name none; None: all trials.
         progress: called after every trial.
 
     Raises:
-        RequestError: ``sample`` is invalid, no record is published, or no published trial is one of the suite.
+        RequestError: ``sample`` is invalid, nothing is published, or no published trial is one of the suite.
     """
     whole = published(session).whole
     if whole is None:
         raise RequestError(f"{session.folder}: nothing is published there; run: {command_for(session)}")
-    plan = session.plan()
-    by_name = {planned.name: planned for planned in plan.planned if planned.name in whole.done}
+    plan, names = session.plan(), set(whole.policies["name"])
+    by_name = {planned.name: planned for planned in plan.planned if planned.name in names}
     if not by_name:
         raise RequestError(f"{session.folder}: the suite has none of the trials that are published there")
     if kernels is not None:
-        named = {name: whole.runs.get(name, {}).get("provenance", {}).get("kernels", ()) for name in by_name}
-        by_name = {name: planned for name, planned in by_name.items() if kernels in (named[name] or ())}
-    chosen = [replace(by_name[name], state="missing") for name in sample_of(list(by_name), sample, seed)]
-    asked = Plan(chosen, contents=plan.contents, definitions=plan.definitions)
+        named = {name: whole.runs.get(name, {}).get("provenance", {}).get("kernels") or () for name in by_name}
+        kept = {name for name in by_name if kernels in named[name]} | {key[-1] for key in whole.inapplicable}
+        by_name = {name: planned for name, planned in by_name.items() if name in kept}
+    chosen = [by_name[name] for name in sample_of(list(by_name), sample, seed)]
+    again = _recomputed(session, replace(plan, planned=chosen), whole, options, progress)
     metrics = session.suite.needed_metrics()
-    with tempfile.TemporaryDirectory(prefix="bench-verify-") as folder:
-        store = Store(Path(folder))
-        cache = DatasetCache(session.context, session.registry, store.path)
-        summary = execute(asked, cache, tuple(metrics), options, progress)
-        failures = {planned.name: message for planned, message in summary.failures}
-        again = collect(asked, store, metrics)
-    verdicts = [_verdict(planned, whole, again, failures, metrics) for planned in chosen]
-    return Verified(tuple(verdicts), len(by_name))
+    return Verified(tuple(_verdict(planned, whole, again, metrics) for planned in chosen), len(by_name))
 
 
 def note(session: SuiteSession, verified: Verified) -> Path:
@@ -156,26 +159,67 @@ def note(session: SuiteSession, verified: Verified) -> Path:
     whole = published(session).whole
     if whole is None:
         raise RequestError(f"{session.folder}: nothing is published there")
-    names = [v.planned.name for v in verified.verdicts if v.outcome in OUTCOMES[:2]]
+    names = [v.planned.name for v in verified.verdicts if v.outcome in OUTCOMES[:2] and v.planned.name in whole.done]
     path = session.folder / VERIFIED
     write_files({path: with_verified(read_verified(session.folder), whole, names)})
     return path
 
 
-def _verdict(
-    planned: Planned, before: Records, after: Records, failures: Mapping[str, str], metrics: Mapping[str, Metric]
-) -> Verdict:
+def _recomputed(
+    session: SuiteSession, plan: Plan, whole: Records, options: Options, progress: Callable[[Planned, Any], None]
+) -> Records:
+    """Run a plan's trials in a temporary store, except those that their methods declare as not applicable."""
+    metrics = session.suite.needed_metrics()
+    loads = {p.trial.dataset: _loads(session, p.trial) for p in plan.planned if p.state == "not applicable"}
+    # If the data cannot be loaded, only the published record says that a trial is not applicable.
+    known = [p.state == "not applicable" and loads[p.trial.dataset] for p in plan.planned]
+    asked = [p if is_known else replace(p, state="missing") for p, is_known in zip(plan.planned, known, strict=True)]
+    slow = {p.name for p in asked if is_over_limit(whole.infos[p.name])}
+    limited = replace(options, timeout=options.timeout or session.suite.file.protocol.timeout or _SECONDS)
+    with tempfile.TemporaryDirectory(prefix="bench-verify-") as folder:
+        store = Store(Path(folder))
+        cache = DatasetCache(session.context, session.registry, store.path)
+        for is_slow, how in ((False, options), (True, limited)):
+            part = replace(plan, planned=[p for p in asked if (p.name in slow) is is_slow])
+            execute(part, cache, tuple(metrics), how, progress)
+        return collect(replace(plan, planned=asked), store, metrics)
+
+
+def _loads(session: SuiteSession, trial: Trial) -> bool:
+    """Whether a trial's data set can be loaded here."""
+    try:
+        session.cache.content(trial.dataset_use, trial.source)
+    except Exception:  # sources of plugins raise any exception
+        return False
+    return True
+
+
+def _verdict(planned: Planned, before: Records, after: Records, metrics: Mapping[str, Metric]) -> Verdict:
     name = planned.name
     then, now = (records.runs.get(name, {}).get("provenance", {}) for records in (before, after))
     same = "kernels" in then and all(then.get(key) == now.get(key) for key in _ENVIRONMENT)
+    both = name in before.done and name in after.done
+    outcome, *why = _compared(name, before, after, metrics, same) if both else _ended(name, before, after)
+    return Verdict(planned, outcome, same, *why)
+
+
+def _ended(name: str, before: Records, after: Records) -> tuple[str, str, str]:
+    """Outcome, reason and cause for a trial that has no result before or after."""
+    then, now = (records.infos.get(name, {}).get("error") or {} for records in (before, after))
+    message = now.get("message", "it was not run")
+    if now.get("type") == "DataUnavailable":
+        return "undecided", f"no data: {message}", "without data"
+    if name in before.done:
+        return "refuted", message, ""
+    status = before.policies.loc[before.policies["name"] == name, "status"].iloc[0]
+    was = f"published as {status} ({then.get('message', 'without a reason')})"
     if name not in after.done:
-        why = failures.get(name, "it was not run")
-        data = after.infos.get(name, {}).get("error", {}).get("type") == "DataUnavailable"
-        if data:
-            return Verdict(planned, "undecided", same, f"no data: {why}", "without data")
-        return Verdict(planned, "refuted", same, why)
-    outcome, reason, cause = _compared(name, before, after, metrics, same)
-    return Verdict(planned, outcome, same, reason, cause)
+        same = all(then.get(key) == now.get(key) for key in ("type", "kind"))
+        again = same and ("kind" in now or then == now)  # a failure's message may depend on the machine
+        return ("equal", "", "") if again else ("undecided", f"{was}; now: {message}", "ending differently")
+    if status == "failed" and (then.get("kind") in OVER_A_LIMIT or then.get("type") == "DataUnavailable"):
+        return "undecided", f"{was}; it now succeeds", "published as over a limit or without data"
+    return "refuted", f"{was}; it now succeeds", ""
 
 
 def _compared(

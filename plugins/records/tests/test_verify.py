@@ -23,7 +23,7 @@ from support.bench import Bench
 from support.publishing import PUBLISHING
 from support.sessions import Place
 
-from bench_core import Decisions, Method, Policy, Problem, RegisterMethod, RequestError, Rows, hookimpl
+from bench_core import DataFacts, Decisions, Method, Policy, Problem, RegisterMethod, RequestError, Rows, hookimpl
 from bench_core.execution import Options
 from bench_core.records import Store
 from bench_core.suites import load_registry
@@ -83,8 +83,19 @@ class Steps(Method):
         return [*map(FirstFeatures, range(1, 6)), FirstFeatures(5, "the same")]
 
 
+@dataclass(frozen=True)
+class Never(Method):
+    """A method for no data set, which would succeed."""
+
+    def inapplicable(self, data: DataFacts) -> str | None:
+        return "it does nothing"
+
+    def fit(self, problem: Problem) -> list[Policy]:
+        return [FirstFeatures(1)]
+
+
 class Stepping:
-    """The plugin of this method."""
+    """The plugin of these methods."""
 
     BENCH_CONTRACT_VERSION = 1
 
@@ -92,6 +103,7 @@ class Stepping:
     @hookimpl
     def bench_register_methods(register: RegisterMethod) -> None:
         register("steps", Steps)
+        register("never", Never)
 
 
 @pytest.fixture
@@ -319,6 +331,99 @@ def test_a_family_from_which_policies_were_removed_is_refuted_on_any_kernels(
 def test_a_family_that_merges_equal_policies_is_not_refuted_on_other_kernels(steps: Place) -> None:
     found = verified(steps, _keep(0, 1, 2, 3, 4), OTHER, STEPS)
     assert {(one.outcome, one.reason) for one in found.verdicts} == {("undecided", "number of policies")}
+
+
+def _ended(status: str, **error: str) -> Callable[[Records], None]:
+    """Publish the trials of one seed as failed or not applicable."""
+
+    def change(records: Records) -> None:
+        frame = records.policies
+        is_first = frame["policy"] == 0
+        records.policies = frame = frame[(frame["seed"] != 1) | is_first].reset_index(drop=True)
+        rows = frame["seed"] == 1
+        frame.loc[rows, [column for column in frame if "." in column or column == "budget"]] = math.nan
+        frame.loc[rows, ["status", "policy", "label", "details"]] = [status, -1, "", "{}"]
+        for name in frame.loc[rows, "name"]:
+            trial = records.infos[name]["trial"]
+            records.infos[name] = {"trial": trial, "status": status, "error": {"message": "it was hard", **error}}
+
+    return change
+
+
+@ON_KERNELS
+@pytest.mark.parametrize(("status", "error"), [
+    ("failed", {"type": "ValueError", "kind": "error", "step": "fit"}),
+    ("failed", {"type": "TrialStopped", "kind": "crash", "step": "fit"}),
+    ("not applicable", {"type": "NotApplicable", "step": "plan"}),
+])  # fmt: skip
+def test_a_result_that_is_published_as_a_failure_is_refuted(
+    place: Place, kernels: list[str] | None, errors: int, status: str, error: dict[str, str]
+) -> None:
+    found = verified(place, _ended(status, **error), kernels)
+    assert found.published == len(found.verdicts) == 3
+    (refuted,) = found.refuted
+    assert refuted.planned.trial.seed == 1
+    assert refuted.reason == f"published as {status} (it was hard); it now succeeds"
+
+
+@pytest.mark.parametrize("kind", ["memory", "killed"])
+def test_a_failure_that_depends_on_the_machine_is_undecided_if_the_trial_succeeds(place: Place, kind: str) -> None:
+    found = verified(place, _ended("failed", type="TrialStopped", kind=kind, step="fit"))
+    assert not found.refuted
+    assert found.summary == "2 equal, 1 undecided (1 published as over a limit or without data)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", ["", "timeout = 50"])
+def test_the_command_says_that_a_trial_published_as_too_slow_now_succeeds(bench: Bench, seconds: str) -> None:
+    suite = bench.suite(SUITE.replace("seeds = 3", f"seeds = 3\n{seconds}"))
+    bench("run", suite)
+    folder = bench.folder / "leaderboard" / "s"
+    records = read_export(folder)
+    assert records is not None
+    _ended("failed", type="TrialStopped", kind="time", step="fit")(records)
+    write_files(write_export(records, folder))
+    said = bench("verify", suite, "--store", "none", "--sample", "100%")
+    (line,) = said.stderr.splitlines()
+    assert line.startswith("slopes on blobs (uniform), seed 1: undecided: published as failed")
+    assert "it now succeeds" in line
+    assert said.stdout.endswith("2 equal, 1 undecided (1 published as over a limit or without data)\n")
+
+
+def test_trials_that_end_as_published_are_equal(tmp_path: Path) -> None:
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
+    place = Place(tmp_path, registry)
+    suite = SUITE + '[[methods]]\nuse = "fails"\n[[methods]]\nuse = "never"\n'
+    place.run(suite)
+    found = verify(place.session(suite, store="none"), "100%", 0, Options(isolation="none"))
+    assert found.published == 9
+    assert found.summary == "9 equal"
+
+
+@ON_KERNELS
+def test_another_failure_or_reason_is_undecided(tmp_path: Path, kernels: list[str] | None, errors: int) -> None:
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
+    place = Place(tmp_path, registry)
+    suite = SUITE.replace("slopes", "fails") + '[[methods]]\nuse = "never"\n'
+    place.run(suite)
+
+    def change(records: Records) -> None:
+        for info in records.infos.values():
+            info["error"] |= {"message": "another"} if info["status"] == "not applicable" else {"type": "IndexError"}
+
+    found = verified(place, change, kernels, suite, sample="6")
+    assert found.summary == "6 undecided (6 ending differently)"
+
+
+def test_a_trial_whose_data_is_unavailable_is_not_known_to_be_inapplicable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
+    place, suite = Place(tmp_path, registry), SUITE.replace('"blobs"', '"lent"').replace("slopes", "never")
+    place.run(suite)
+    monkeypatch.setenv("TINY_GONE", "1")
+    found = verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))
+    assert found.summary == "3 undecided (3 without data)"
 
 
 def test_a_record_whose_data_is_unavailable_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

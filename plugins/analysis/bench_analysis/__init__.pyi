@@ -12,7 +12,6 @@ from .curves import curves_of as curves_of
 from .curves import has_band as has_band
 from .curves import panel_of as panel_of
 from .dominance import dominated_by as dominated_by
-from .dominance import objectives as objectives
 from .fronts import REFERENCE_POINT as REFERENCE_POINT
 from .fronts import hull as hull
 from .fronts import step_front as step_front
@@ -42,5 +41,6 @@ from .summary import mean_with_margin as mean_with_margin
 from .summary import overlap as overlap
 from .summary import summarise as summarise
 from .tables import Grid as Grid
+from .tables import objectives_at as objectives_at
 
 __all__: list[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import EMPTY, Records, complete
+from bench_records import EMPTY, Records, complete, refusal_threshold
 from numpy.typing import NDArray
 
 from bench_analysis.quality import Quality, cost_shares
@@ -75,7 +75,7 @@ def _answers(records: Records, frame: pd.DataFrame, part: str) -> tuple[NDArray[
         return frame[key].to_numpy(dtype=np.float64) if key in frame else np.full(len(frame), np.nan)
 
     coverage, accuracy = column("coverage"), column("conclusive-accuracy")
-    if records.identities[str(frame["name"].iloc[0])]["threshold"] is None:
+    if refusal_threshold(records.identities[name] for name in frame["name"].unique()) is None:
         coverage = np.ones(len(frame))
         for plain in (column("accuracy"), 1.0 - column("error")):
             accuracy = np.where(np.isnan(accuracy), plain, accuracy)

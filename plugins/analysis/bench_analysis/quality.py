@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from bench_records import Records
+from bench_records import Records, refusal_threshold
 from numpy.typing import NDArray
 
 from bench_core import Costs, Metric
@@ -106,7 +106,7 @@ def quality_named(name: str, metrics: Mapping[str, Metric]) -> Quality:
 def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Quality | None:
     """The quality a data set's curves show when the suite does not say.
 
-    With a confidence threshold: right answers. Otherwise accuracy or error, NDCG, or mean squared error, the first
+    Where a method refuses rows: right answers. Otherwise accuracy or error, NDCG, or mean squared error, the first
     that the records have. None when they have none of these.
 
     Args:
@@ -120,7 +120,7 @@ def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Qual
     candidates: list[str] = []
     if task in ("binary", "multiclass"):
         candidates += ["accuracy", "error", RIGHT_ANSWERS.name]
-        if records.identities[name]["threshold"] is not None:
+        if refusal_threshold(records.identities[one] for one in frame["name"].unique()) is not None:
             candidates = [RIGHT_ANSWERS.name, *candidates[:2]]
     candidates += sorted(metric for metric in known if metric.startswith("ndcg@")) if task != "regression" else []
     candidates += ["mse"] if task in ("regression", "ranking") else []

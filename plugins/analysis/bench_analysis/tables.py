@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from bench_records import Records
+from bench_records import Records, refusal_threshold
 
 from bench_analysis.cells import Cells
 from bench_analysis.dominance import dominated_by, objectives
@@ -17,7 +17,7 @@ from bench_analysis.summary import Mean, Row, overlap, summarise
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["Grid", "grids", "marks"]
+__all__ = ["Grid", "grids", "marks", "objectives_at"]
 
 _OF_RANKINGS = ("ndcg@", "precision@")
 
@@ -56,7 +56,7 @@ class Grid:
 
 def grids(records: Records, suite: Suite, cells: Cells) -> list[Grid]:
     """Every table of a suite, in its order."""
-    aims = {(dataset, costs): _aims(records, suite, cells, dataset, costs) for dataset, costs in suite.grids}
+    aims = {place: objectives_at(records, suite, cells, *place) for place in suite.grids}
     metrics = dict.fromkeys([*suite.metrics, *(aim for some in aims.values() for aim in some)])
     tables = summarise(records, cells.chosen, suite, list(metrics))
     return [_grid(records, suite, cells, place, rows, aims[place]) for place, rows in tables.items()]
@@ -67,11 +67,14 @@ def _first(cells: Cells, suite: Suite, dataset: str, costs: str) -> str | None:
     return next((n[0] for m in suite.methods_on(dataset) if (n := cells.names(dataset, costs, m))), None)
 
 
-def _aims(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> list[str]:
+def objectives_at(records: Records, suite: Suite, cells: Cells, dataset: str, costs: str) -> list[str]:
+    """The objectives of a table: those with refusals if any of its methods refuses rows; empty when nothing is done."""
     named = _first(cells, suite, dataset, costs)
     if named is None:
         return []
-    return objectives(records.infos[named]["task"], records.identities[named]["threshold"], list(suite.metrics))
+    names = (name for method in suite.methods_on(dataset) for name in cells.names(dataset, costs, method))
+    threshold = refusal_threshold(records.identities[name] for name in names)
+    return objectives(records.infos[named]["task"], threshold, list(suite.metrics))
 
 
 def _grid(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_analysis import Cells, overlap, quality_named
-from bench_records import Records
+from bench_records import Records, refusal_threshold
 from numpy.typing import NDArray
 
 from bench_claims.estimates import Estimate, Scale, mean_estimate, predicted, ratio_by_split, ratio_estimate
@@ -74,13 +74,13 @@ class Source:
         Raises:
             Missing: the data set has no reject option, or no records.
         """
-        for (its, _, _), names in self.records.trials.items():
-            if its == dataset:
-                value = self.records.identities[names[0]]["threshold"]
-                if value is not None:
-                    return float(value)
-                raise Missing(f"{dataset} has no confidence threshold")
-        raise Missing(f"no records on {dataset}")
+        names = [name for place, those in self.records.trials.items() if place[0] == dataset for name in those]
+        if not names:
+            raise Missing(f"no records on {dataset}")
+        threshold = refusal_threshold(self.records.identities[name] for name in names)
+        if threshold is None:
+            raise Missing(f"{dataset} has no confidence threshold")
+        return float(threshold)
 
     def is_share(self, check: Any) -> bool:
         """Whether a check's quantity is a share, between 0 and 1."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
-from bench_analysis import objectives
+from bench_analysis import objectives_at
 
 from bench_claims.estimates import Estimate
 from bench_claims.quantities import Missing, Source, difference, plain
@@ -169,8 +169,6 @@ def _objective(claim: DominanceCheck, metric: str) -> ValueCheck:
 
 def _default_objectives(source: Source, claim: DominanceCheck, method: str) -> list[str]:
     dataset, costs = source.places(claim)[0]
-    names = source.cells.names(dataset, costs, method)
-    if not names:
+    if not source.cells.names(dataset, costs, method):
         raise Missing(f"no records of {method} on {dataset}")
-    identity, task = source.records.identities[names[0]], source.records.infos[names[0]]["task"]
-    return objectives(task, identity["threshold"], list(source.suite.metrics))
+    return objectives_at(source.records, source.suite, source.cells, dataset, costs)

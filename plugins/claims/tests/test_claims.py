@@ -571,3 +571,22 @@ def test_a_mean_of_several_metrics_takes_each_from_its_own_row() -> None:
 def test_an_invalid_mean_of_metrics_is_refused(fields: dict[str, Any], said: str) -> None:
     with pytest.raises(RequestError, match=said):
         check(kind="order", methods=["A", "B"], **fields)
+
+
+@pytest.mark.parametrize("stopping", ["A", "B"])
+def test_methods_dominate_by_accuracy_and_cost_where_a_threshold_refuses_no_row(stopping: str) -> None:
+    numbers = {"A": {"accuracy": 0.9, "cost": 1.0}, "B": {"accuracy": 0.8, "cost": 2.0}}
+    records = tabulate(
+        labelled(
+            record_of(
+                "X", m, seed, {k: v + seed / 1000 for k, v in numbers[m].items()}, split="given",
+                threshold=0.9 if m == stopping else None, reject=m != stopping,
+            )
+            for m in numbers
+            for seed in range(3)
+        )
+    )  # fmt: skip
+    text = claim_text({"kind": "dominance", "method": "A", "against": ["B"], "datasets": ["X"]})
+    suite = suite_of(["X"], ["A", "B"], metrics=["accuracy", "cost"], threshold=None, more=text)
+    (checked,) = check_claims(suite, records, Cells(select(records, suite)))
+    assert checked.verdict == "holds"

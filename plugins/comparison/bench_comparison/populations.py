@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from bench_analysis import cells_of, default_quality
-from bench_records import Records, is_over_limit
+from bench_records import Records, is_over_limit, refusal_threshold
 
 from bench_comparison.budgets import Answers, answers_of
 from bench_comparison.schema import ComparisonEntry, Prices, UseEntry
@@ -115,16 +115,16 @@ def _answers(
         run = [m for m in suite.methods_on(place[0]) if not methods or m in methods]
         answers = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))
         if answers is not None:
-            yield answers, _task(records, str(cell["name"].iloc[0]))
+            yield answers, _task(records, list(cell["name"].unique()))
 
 
-def _task(records: Records, name: str) -> Task:
-    task = records.infos[name]["task"]
+def _task(records: Records, names: Sequence[str]) -> Task:
+    task = records.infos[names[0]]["task"]
     if task == "ranking":
         return "ranking"
     if task == "regression":
         return "regression"
-    refuses = records.identities[name]["threshold"] is not None
+    refuses = refusal_threshold(records.identities[name] for name in names) is not None
     return "classification with refusals" if refuses else "classification"
 
 

@@ -11,7 +11,7 @@ from bench_analysis.points import cells_of
 from bench_analysis.quality import quality_named
 from bench_comparison.answer import compares_of
 from bench_comparison.budgets import Answers, answers_of, relative
-from bench_comparison.populations import comparison_of
+from bench_comparison.populations import comparison_of, populations
 from bench_comparison.render.budgets import render_rows
 from bench_comparison.steps import NONE, Steps
 from bench_records.records import Records, tabulate
@@ -185,3 +185,17 @@ def test_the_table_of_every_budget_has_no_spreadsheet_formula() -> None:
     assert entry is not None
     text = render_rows(suite, records, entry, compares_of(suite, records, entry))
     assert ",'=cmd|A1," in text
+
+
+@pytest.mark.parametrize("stopping", ["a", "b"])
+def test_a_threshold_that_refuses_no_row_leaves_the_task_classification(stopping: str) -> None:
+    numbers = {"accuracy": 0.8, "cost": 1.0, "cost-share": 0.5}
+    thresholds = {method: {"threshold": 0.9, "reject": False} if method == stopping else {} for method in ("a", "b")}
+    found = tabulate(
+        labelled(record_of("D", m, 0, numbers, **{"threshold": None, **more}) for m, more in thresholds.items())
+    )
+    more = "[comparison]\nbudgets = [1.0]\n"
+    suite = suite_of(["D"], ["a", "b"], 1, metrics=["accuracy", "cost"], threshold=None, more=more)
+    entry = comparison_of(suite)
+    assert entry is not None
+    assert [population.task for population in populations(suite, found, entry)] == ["classification"]

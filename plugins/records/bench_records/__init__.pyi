@@ -21,6 +21,7 @@ from .records import Labels as Labels
 from .records import Records as Records
 from .records import is_over_limit as is_over_limit
 from .records import tabulate as tabulate
+from .refusing import refusal_threshold as refusal_threshold
 from .selection import Rules as Rules
 from .selection import select as select
 from .spreadsheet import csv_text as csv_text

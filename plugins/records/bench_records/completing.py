@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bench_core import canonical_json
 from bench_records.columns import values
 from bench_records.records import KEY, Records
+from bench_records.refusing import refusal_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +60,7 @@ def complete(records: Records) -> pd.DataFrame:
 
 def _setting(identity: Mapping[str, Any]) -> str:
     # Without the reject option the threshold only says when to stop, which does not change the empty policy.
-    refuses = identity.get("threshold") if identity.get("reject", True) else None
-    return canonical_json([*(identity.get(key) for key in _SETTING), refuses])
+    return canonical_json([*(identity.get(key) for key in _SETTING), refusal_threshold([identity])])
 
 
 def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from bench_records.columns import values
 from bench_records.records import KEY, Records
+from bench_records.refusing import refusal_threshold
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
     done = frame[frame["status"] == "ok"]
     rule_of = {
         (dataset, method, name): suite.selection_of(
-            dataset, method, records.infos[name]["task"], _refusing(records.identities[name])
+            dataset, method, records.infos[name]["task"], refusal_threshold([records.identities[name]])
         )
         for dataset, method, name in done[_SELECTED].drop_duplicates().itertuples(index=False)
     }
@@ -98,8 +98,3 @@ def _undefined(chosen: pd.DataFrame) -> pd.DataFrame:
     if accuracy not in chosen or coverage not in chosen:
         return chosen
     return chosen.assign(**{accuracy: chosen[accuracy].where(~(chosen[coverage] == 0))})
-
-
-def _refusing(identity: Mapping[str, Any]) -> float | None:
-    """The threshold below which a trial's answers are refused; None if it only says when to stop."""
-    return identity["threshold"] if identity["reject"] else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench_analysis import Grid, GridEnd, Optimism, Row, few_splits
-from bench_records import Records
+from bench_records import Records, refusal_threshold
 
 from bench_core import Metric
 from bench_core.suites import Suite
@@ -162,10 +162,11 @@ def _facts(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
     """Facts on the data: rows of each part, features, threshold, objectives, content hash."""
     name = _done_trial(suite, records, grid)
     info, identity = records.infos[name], records.identities[name]
+    trials = [records.trials.get((grid.dataset, grid.costs, m), []) for m in suite.methods_on(grid.dataset)]
     return {
         "features": len(info["features"]),
         "rows": info["rows"],
-        "threshold": identity["threshold"],
+        "threshold": refusal_threshold(records.identities[name] for names in trials for name in names),
         "objectives": ", ".join(text(suite.metric(aim).title or aim) for aim in grid.objectives),
         "content": identity["dataset"][:12],
     }

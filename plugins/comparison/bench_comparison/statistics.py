@@ -9,6 +9,7 @@ Which of two methods is better on one data set is another question: `bench_analy
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -39,6 +40,9 @@ WILCOXON_NEEDS = 6
 
 _EXACT_WILCOXON = 50
 """The most differences for which the signed-rank test is exact: scipy's limit without ties."""
+
+_DIGITS = 10
+"""Digits of differences between means, counted from the first digit of the table's largest value."""
 
 Table = NDArray[np.float64]
 
@@ -166,7 +170,12 @@ def wilcoxon(differences: Table) -> float:
 
 
 def wilcoxon_holm(table: Table) -> dict[tuple[int, int], float]:
-    """p-values over data sets of every pair of methods, by Wilcoxon's signed-rank test, corrected by Holm."""
+    """p-values over data sets of every pair of methods, by Wilcoxon's signed-rank test, corrected by Holm.
+
+    Differences that are equal up to rounding errors tie, and those that are zero up to rounding errors are zero.
+    """
     pairs = list(combinations(range(table.shape[1]), 2))
-    corrected = holm([wilcoxon(table[:, a] - table[:, b]) for a, b in pairs])
+    # Means are rounded to 12 digits, so the last two digits of their differences are rounding errors.
+    places = _DIGITS - math.ceil(math.log10(float(np.abs(table).max(initial=0.0)) or 1.0))
+    corrected = holm([wilcoxon(np.round(table[:, a] - table[:, b], places)) for a, b in pairs])
     return dict(zip(pairs, corrected, strict=True))

@@ -163,3 +163,19 @@ def test_iman_and_davenports_p_is_that_of_an_analysis_of_variance_of_the_ranks()
     of_demsar = statistics.friedman(DEMSAR)
     assert of_demsar is not None
     assert of_demsar.f_p == pytest.approx(stats.f.sf(of_demsar.f_statistic, 3, 39))
+
+
+@pytest.mark.parametrize("scale", [1.0, 70.0, 0.001])
+def test_differences_that_are_equal_in_decimals_tie(scale: float) -> None:
+    """The means are those of methods with two decimals and thirds; the last digits of their differences are noise."""
+    first = np.array([0.9, 0.83, 0.71, 0.95, 0.77, 0.88, 2 / 3, 0.8])
+    steps = np.array([0.01, 0.02, -0.01, 0.02, 0.02, 0.01, 0.01, 0.0])
+    rows = scale * np.column_stack([first, first - steps])
+    means = np.array([[float(f"{value:.12g}") for value in row] for row in rows])
+    assert len(np.unique(np.abs(means[:, 0] - means[:, 1]))) > 3
+    assert statistics.wilcoxon_holm(means) == {(0, 1): statistics.wilcoxon(steps)}
+
+
+def test_methods_with_the_same_means_differ_nowhere() -> None:
+    assert statistics.wilcoxon_holm(np.zeros((6, 2))) == {(0, 1): 1.0}
+    assert statistics.wilcoxon_holm(np.array([[0.3, 0.1 + 0.2]] * 6)) == {(0, 1): 1.0}

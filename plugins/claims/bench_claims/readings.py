@@ -24,6 +24,7 @@ __all__ = ["first_of_curves", "quality_matched", "quality_within"]
 Numbers = NDArray[np.float64]
 Reading = Literal["steps", "hull"]
 _ROUNDING = 1e-9
+"""A number keeps a limit that it exceeds by at most this share."""
 
 
 def quality_within(
@@ -144,9 +145,10 @@ def _pieces(front: NDArray[np.int64], bounds: NDArray[np.int64]) -> Sequence[NDA
 
 def _at(spent: Numbers, chosen: Numbers, tested: Numbers, budget: float, reading: Reading) -> float:
     """One seed's quality within a budget."""
-    if budget < spent[0]:
+    limit = budget * (1 + _ROUNDING)
+    if limit < spent[0]:
         return float("nan")
     if reading == "hull":
         own = hull(spent, chosen)
         return float(np.interp(budget, spent[own], tested[own]))
-    return float(tested[np.searchsorted(spent, budget, side="right") - 1])
+    return float(tested[np.searchsorted(spent, limit, side="right") - 1])

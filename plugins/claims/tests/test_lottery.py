@@ -251,3 +251,11 @@ def test_a_claim_is_read_at_a_value_where_every_family_has_policies_on_every_spl
 def test_an_invalid_match_is_refused(wrong: str, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         suite_of(["X"], ["a", "b"], 2, metrics=["accuracy"], more=wrong)
+
+
+def test_a_share_that_exceeds_the_budget_by_rounding_only_is_within_it() -> None:
+    share = 0.1 + 0.2  # 0.30000000000000004
+    assert share > 0.3
+    assert within(0.3, "steps", [(0.0, 0.5, 0.5), (share, 0.9, 0.9)]) == 0.9
+    assert within(0.3, "steps", [(share, 0.9, 0.9)]) == within(0.3, "hull", [(share, 0.9, 0.9)]) == 0.9
+    assert within(0.3, "steps", [(0.0, 0.5, 0.5), (0.3001, 0.9, 0.9)]) == 0.5

@@ -97,7 +97,7 @@ class Panel:
         largest: the value of that metric whose share is 1; 1 for ``cost``.
         floor: quality where nothing can be afforded.
         reference: the full model of "cost to reach", one method for all curves: the suite's, or the one that is best
-            with an unlimited budget.
+            on validation with an unlimited budget.
         named: whether the suite named the reference.
         curves: in the suite's order of methods; methods without a done trial are missing.
         rejects: whether any policy refuses an answer.
@@ -183,7 +183,7 @@ def panel_of(
     if not drawn:
         return None
     anchor = curves.get(reference) if reference else None
-    best = anchor or (max if quality.goal == "max" else min)(drawn, key=lambda curve: curve.full)
+    best = anchor or (max if quality.goal == "max" else min)(drawn, key=lambda curve: curve.validation[-1])
     shown = tuple(_reached(curve, quality, best) for curve in drawn)
     largest = largest_cost(frame, cost)
     return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)

@@ -135,6 +135,12 @@ def test_cost_to_reach_is_that_of_the_first_step_that_is_good_enough() -> None:
     assert (alone.reference, alone.curves[0].reach[1.0]) == ("m", 0.44)
 
 
+@pytest.mark.parametrize(("quality", "good", "bad"), [("accuracy", 0.9, 0.8), ("error", 0.1, 0.2)])
+def test_the_full_model_is_chosen_by_validation(quality: str, good: float, bad: float) -> None:
+    families = {"luckier on test": [[(1.0, bad, 1.0, good)]], "better": [[(1.0, good, 1.0, bad)]]}
+    assert panel(records_of(families, quality), quality).reference == "better"
+
+
 def test_the_reference_counts_only_the_seeds_that_both_have() -> None:
     records = records_of({"m": [[(0.5, 0.5, 0.5, 0.8)]], "full": [[(1.0, 0.9, 1.0, 0.8)], [(1.0, 0.9, 1.0, 0.9)]]})
     assert panel(records, reference="full").curves[0].reach[1.0] == 0.5

@@ -1,12 +1,13 @@
 """Complete every family with the policy that buys nothing, so that every method has an answer at every budget.
 
 A record holds the metrics of the empty policy on its rows (``empty``). They depend only on the data, the split and the
-threshold. So for older records, which lack them, they are taken from another record of the same rows, or from a record
-of the method ``majority``, which is the same policy.
+threshold. So metrics that a record lacks are taken from another record of the same rows, or from a record of the method
+``majority``, which is the same policy.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -44,16 +45,16 @@ def complete(records: Records) -> pd.DataFrame:
     done = frame[frame["status"] == "ok"]
     names = list(dict.fromkeys(values(done["name"])))
     settings = {name: _setting(records.identities[name]) for name in names}
-    known: dict[str, Mapping[str, Any]] = {}
-    for name, numbers in (*_held(records, names), *_majority(records, done, names)):
-        known.setdefault(settings[name], numbers)
+    own = dict(_held(records, names))
+    known: dict[str, dict[str, Any]] = {}
+    for name, numbers in (*own.items(), *_majority(records, done, names)):
+        known[settings[name]] = numbers | known.get(settings[name], {})
     last = done.drop_duplicates(KEY, keep="last")
     setting = last["name"].map(settings)
     last, setting = last[setting.isin(known)], setting[setting.isin(known)]
     columns = [column for column in done.columns if "." in column]
-    places = {key: place for place, key in enumerate(known)}
-    table = pd.DataFrame(list(known.values()), columns=columns, dtype=np.float64)
-    filled = table.take(setting.map(places).to_numpy(dtype=np.int64)).set_axis(last.index)
+    rows = [known[key] | own.get(name, {}) for key, name in zip(setting, last["name"], strict=True)]
+    filled = pd.DataFrame(rows, columns=columns, index=last.index, dtype=np.float64)
     added = last.assign(policy=last["policy"] + 1, label="empty policy", details="{}", budget=np.nan, **filled)
     return pd.concat([done.assign(**{EMPTY: False}), added.assign(**{EMPTY: True})], ignore_index=True)
 
@@ -69,7 +70,8 @@ def _held(records: Records, names: list[str]) -> Iterator[tuple[str, dict[str, A
         empty = records.infos[name].get(EMPTY)
         if empty:
             parts = [(part, empty.get(part, {})) for part in ("validation", "test")]
-            yield name, {f"{part}.{metric}": value for part, numbers in parts for metric, value in numbers.items()}
+            found = {f"{part}.{metric}": value for part, numbers in parts for metric, value in numbers.items()}
+            yield name, _known(found)
 
 
 def _majority(records: Records, done: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -79,4 +81,8 @@ def _majority(records: Records, done: pd.DataFrame, names: list[str]) -> Iterato
         rows = done[done["name"].isin(mine)].drop_duplicates("name")
         columns = ["name", *(column for column in rows.columns if "." in column)]
         for row in rows[columns].to_dict("records"):
-            yield str(row.pop("name")), {str(column): value for column, value in row.items()}
+            yield str(row.pop("name")), _known({str(column): value for column, value in row.items()})
+
+
+def _known(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: value for column, value in numbers.items() if value is not None and not math.isnan(value)}

@@ -58,3 +58,22 @@ def test_a_family_of_several_grid_points_is_completed_once_and_last() -> None:
 def test_a_failed_trial_is_not_completed() -> None:
     records = tabulate(labelled([holding("m", 0, 0.6), record_of("D", "broken", 0, None)]))
     assert added(records) == {("m", 0): 0.6}
+
+
+def test_a_record_keeps_its_own_metrics_and_lacks_none_that_another_has() -> None:
+    """The first record has a metric at a cap and no area; the second has an area and another accuracy."""
+    first, second = holding("first", 0, 0.6), holding("second", 0, 0.6)
+    added_metrics = {"first": {"accuracy-at-cap@3": 0.6, "auc": None}, "second": {"auc": 0.5, "mean-features": 0.0}}
+    pieces = []
+    for record, method in ((first, "first"), (second, "second")):
+        metrics = added_metrics[method]
+        table = record["policies"]
+        parts = {part: {**table[part], **{metric: [0.9] for metric in metrics}} for part in ("validation", "test")}
+        empty = {part: {**record["empty"][part], **metrics} for part in ("validation", "test")}
+        empty["test"] |= {"accuracy": {"first": 0.6, "second": 0.7}[method]}
+        pieces.append({**record, "policies": {**table, **parts}, "empty": {"answer": [0.4, 0.6], **empty}})
+    frame = complete(tabulate(labelled(pieces)))
+    rows = frame[frame[EMPTY]].set_index("method")
+    assert rows["test.accuracy"].to_dict() == {"first": 0.6, "second": 0.7}
+    for metric, value in (("accuracy-at-cap@3", 0.6), ("auc", 0.5), ("mean-features", 0.0)):
+        assert rows[f"test.{metric}"].tolist() == rows[f"validation.{metric}"].tolist() == [value, value]

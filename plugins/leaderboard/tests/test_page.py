@@ -18,7 +18,7 @@ from bench_comparison.overall import overall
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page
-from bench_leaderboard.render.provenance import plugins_in_judge
+from bench_leaderboard.render.provenance import plugins_in_judge, provenance
 from bench_leaderboard.render.tables import dominators
 from bench_leaderboard.render.timings import render_timings
 from bench_records.exports import read_export, write_export
@@ -288,6 +288,22 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
         assert f"{name} ({', '.join(brought)})" in said
     assert "0.123" not in text
     assert "0.123 (0.123)" in render_timings(Analysed(suite, records))
+
+
+def test_the_page_does_not_depend_on_how_the_path_of_the_suite_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite, records = made()
+    folder = tmp_path / "suites"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(suite.text)
+    paths = {"suites/mine.toml": tmp_path, "mine.toml": folder, "../suites/mine.toml": folder}
+    for path, here in {**paths, str(folder / "mine.toml"): folder}.items():
+        monkeypatch.chdir(here)
+        monkeypatch.setattr(suite, "path", path)
+        assert provenance(suite, records, {})["command"] == "bench run suites/mine.toml"
+    monkeypatch.setattr(suite, "path", "quickstart")  # a suite that comes with the core
+    assert provenance(suite, records, {})["command"] == "bench run quickstart"
 
 
 @pytest.mark.weekly

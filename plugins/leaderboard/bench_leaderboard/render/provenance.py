@@ -27,7 +27,8 @@ def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> d
         suite, records: those of the page.
         verified: see `bench_records.verified.read_verified`.
     """
-    path = "/".join(Path(suite.path).parts[-2:])  # in the repository
+    typed = Path(suite.path)  # the path from the folder where the command runs, or the name of a suite of the core
+    path = "/".join((typed.resolve() if typed.is_file() else typed).parts[-2:])  # in the repository
     facts = [("Suite", f"{code(path)}, SHA-256 {code(sha256_text(suite.text)[:16])}")]
     origins = [run["provenance"] for run in records.runs.values()]
     if origins:

@@ -9,8 +9,8 @@ tables, choosing the best mean adds variance and gains nothing. The default is t
 it contains the models that a practitioner would fit (LightGBM, logistic regression).
 
 For an accuracy at least cost, or the least total of prices and errors, the best mean is chosen: under these goals,
-policies that buy row by row differ from fixed sets by more than noise. For the best quality at any price, the cheapest
-method is chosen that does not differ from the best one by more than the interval.
+policies that buy row by row differ from fixed sets by more than noise. For the best quality at any price, the
+cheapest method on the decision rows is chosen of those that do not differ from the best one by more than the interval.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
         return None
     alike = [order[0], *equals(order[0], order)]
     if goal == Goal(measure=goal.measure, class_shares=goal.class_shares):
-        return min(alike, key=lambda candidate: float(np.mean([judged.cost for judged in candidate.chosen])))
+        return min(alike, key=lambda candidate: float(np.mean([judged.cost for judged in candidate.decided])))
     if prefers_default(goal):
         return next((candidate for candidate in alike if is_default(candidate)), order[0])
     return order[0]

@@ -54,7 +54,8 @@ class Candidate:
         rows: the value of each decision row, by split.
         met: whether the goal was met on the validation part, by split.
         least: mean cost of the cheapest policy on the validation part, by split.
-        chosen: quality and cost of the chosen policy on the report rows, by split.
+        decided: quality and cost of the chosen policy on the decision rows, by split.
+        chosen: quality and cost of the chosen policy on the report rows, by split: for the reported figures only.
         curve: budget share → quality and cost, on the report rows, of the best policy within that budget, by split.
     """
 
@@ -71,6 +72,7 @@ class Candidate:
     rows: list[NDArray[np.float64]] = field(default_factory=list)
     met: list[bool] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
+    decided: list[Judged] = field(default_factory=list)
     chosen: list[Judged] = field(default_factory=list)
     curve: dict[float, list[Judged]] = field(default_factory=dict)
 
@@ -181,19 +183,19 @@ def _fit(
 
 def judged_on(
     tried: Tried, goal: Goal, classes: tuple[str, ...]
-) -> tuple[Judged, tuple[float, NDArray[np.float64]], Judged]:
+) -> tuple[Judged, tuple[float, NDArray[np.float64], Judged], Judged]:
     """Choose a policy on the validation rows, and judge it.
 
     Returns:
-        Quality and cost on the validation rows; the goal's value on the decision rows, and that of each such row;
-        quality and cost on the report rows.
+        Quality and cost on the validation rows; the goal's value on the decision rows, that of each such row, and
+        quality and cost on them; quality and cost on the report rows.
     """
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
     number = goal.choose(validation, len(tried.validation[0].y))
     decision, report = divided(tried.test[number])
     judged = judge(decision, classes, goal)
     value = goal.value_on_new_rows(validation[number], judged, len(decision.y))
-    return validation[number], (value, row_values(decision, classes, goal)), judge(report, classes, goal)
+    return validation[number], (value, row_values(decision, classes, goal), judged), judge(report, classes, goal)
 
 
 def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: float) -> None:
@@ -203,12 +205,13 @@ def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: fl
     # The time on the sample includes loading the plugin, so the first split replaces it.
     candidate.seconds = max(candidate.seconds, tried.seconds) if candidate.values else tried.seconds
     classes = bench.dataset.classes
-    seen, (value, rows), report = judged_on(tried, goal, classes)
+    seen, (value, rows, decided), report = judged_on(tried, goal, classes)
     validation = [judge(outcome, classes, goal) for outcome in tried.validation]
     candidate.values.append(value)
     candidate.rows.append(rows)
     candidate.met.append(goal.met(seen))
     candidate.least.append(min(judged.cost for judged in validation))
+    candidate.decided.append(decided)
     candidate.chosen.append(report)
     for share in BUDGET_SHARES:
         within = replace(goal, budget=share * full, quality=None, error_costs=None)

@@ -24,7 +24,8 @@ def _candidate(use: str, values: list[float], cost: float = 10.0) -> Candidate:
     count = len(values)
     return Candidate(
         use, _Named(), use, values=list(values), rows=[np.array([value, 0.0]) for value in values], met=[True] * count,
-        least=[0.0] * count, chosen=[Judged(value, cost, 1.0, value, 0.0) for value in values],
+        least=[0.0] * count, decided=[Judged(value, cost, 1.0, value, 0.0) for value in values],
+        chosen=[Judged(value, cost, 1.0, value, 0.0) for value in values],
     )  # fmt: skip
 
 
@@ -62,6 +63,21 @@ def test_without_a_limit_the_cheapest_of_the_equals_is_recommended() -> None:
     found = preferred(order, Goal())
     assert found is not None
     assert found.name == "eg2"
+
+
+def test_the_cheapest_is_chosen_on_other_rows_than_its_cost_is_reported_on() -> None:
+    """Of methods with one true cost, the one that is the cheapest on the report rows would report too little."""
+    rng = np.random.default_rng(0)
+    reported = []
+    for _ in range(200):
+        candidates = [_candidate(f"m{i}", rng.normal(0.9, 0.01, 4).tolist()) for i in range(8)]
+        for candidate in candidates:
+            for judged in (candidate.decided, candidate.chosen):
+                judged[:] = [Judged(0.9, cost, 1.0, 0.9, 0.0) for cost in rng.normal(10, 1, 4)]
+        found = preferred(ranked(candidates), Goal())
+        assert found is not None
+        reported.append(np.mean([judged.cost for judged in found.chosen]))
+    assert np.mean(reported) == pytest.approx(10, abs=0.2)  # chosen by the reported cost it would be 9.4
 
 
 def test_the_default_is_not_stopped_for_being_in_the_worse_half() -> None:

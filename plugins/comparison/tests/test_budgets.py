@@ -199,3 +199,10 @@ def test_a_threshold_that_refuses_no_row_leaves_the_task_classification(stopping
     entry = comparison_of(suite)
     assert entry is not None
     assert [population.task for population in populations(suite, found, entry)] == ["classification"]
+
+
+def test_below_the_cheapest_policy_the_area_counts_the_floor() -> None:
+    steps = Steps(np.array([0, 1, 1]), np.array([0.5, 0.25, 0.75]), np.array([0.9, 0.8, 0.9]), 2)
+    areas = steps.areas(np.array([0.2, 0.4, 0.8]), floor=1.0)
+    # From 0 to 0.5 the floor, then 0.2; from 0 to 0.25 the floor, then 0.4, from 0.75 on 0.8.
+    assert areas.tolist() == pytest.approx([0.5 * 1 + 0.5 * 0.2, 0.25 * 1 + 0.5 * 0.4 + 0.25 * 0.8])

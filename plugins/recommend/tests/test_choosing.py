@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from bench_policies.goals import Goal, Judged
-from bench_recommend.choosing import preferred, ranked
+from bench_recommend.choosing import equals, preferred, ranked
 from bench_recommend.race import Candidate, _drop, behind
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +78,13 @@ def test_the_cheapest_is_chosen_on_other_rows_than_its_cost_is_reported_on() -> 
         assert found is not None
         reported.append(np.mean([judged.cost for judged in found.chosen]))
     assert np.mean(reported) == pytest.approx(10, abs=0.2)  # chosen by the reported cost it would be 9.4
+
+
+def test_methods_that_met_the_goal_less_often_do_not_equal_the_best() -> None:
+    best, other = _candidate("a", [0.7, 0.71, 0.72]), _candidate("b", [0.7, 0.71, 0.72])
+    assert equals(best, [best, other]) == [other]
+    other.met = [True, True, False]
+    assert equals(best, [best, other]) == []
 
 
 def test_the_default_is_not_stopped_for_being_in_the_worse_half() -> None:

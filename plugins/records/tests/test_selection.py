@@ -82,6 +82,13 @@ def test_a_policy_that_answers_too_few_rows_is_taken_only_where_all_do() -> None
     assert chosen(families(best, best), By("first", least_coverage=0.25)) == ["0.0"]
 
 
+def test_a_seed_whose_policies_all_answer_too_few_rows_keeps_the_best_of_them() -> None:
+    answers = {"combined": [[1.0, 3.0]], "coverage": [[0.9, 0.1]]}
+    silent = {"combined": [[1.0, 3.0]], "coverage": [[0.2, 0.1]]}
+    pieces = [*families(answers, answers, seed=0), *families(silent, silent, seed=1)]
+    assert chosen(pieces, By("combined", least_coverage=0.25)) == ["0.0", "0.1"]
+
+
 def test_first_takes_the_first_policy_of_the_first_grid_point_whatever_its_numbers() -> None:
     assert chosen(families(VALIDATION, TEST), By("first")) == ["0.0"]
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Problem
+from bench_neural.importance import selected_order
 from bench_neural.training import CHUNK, Prepared, Setting, adam, apply, chunks, inputs, losses
-from bench_neural.view import Units
 from bench_neural.xla import jax, jnp, optax
 
-__all__ = ["order_of", "train_cae"]
+__all__ = ["train_cae"]
 
 _FASTER = 10.0
 """Learning rate of the logits, as a multiple of the network's, since few parameters must change much."""
@@ -72,7 +72,7 @@ def train_cae(
         temperatures: the first and the last temperature of the Concrete distribution.
 
     Returns:
-        Parameters of f, and the order of all units; see `order_of`.
+        Parameters of f, and the order of all units; see `bench_neural.importance.selected_order`.
     """
     key = jax.random.key(int(problem.rng("neural", "cae").integers(2**31)))
     rng = problem.rng("neural", "cae", "batches")
@@ -82,28 +82,4 @@ def train_cae(
     for batches in chunks(prepared.training, rng, updates, setting.batch):
         state = _advance(state, batches, spread, setting, -(-updates // CHUNK) * CHUNK, *temperatures)
     best = jax.tree.map(np.asarray, state[0])
-    return best["f"], order_of(_FASTER * best["logits"], prepared.view.units)
-
-
-def order_of(logits: NDArray[np.float64], units: Units) -> NDArray[np.int64]:
-    """Order units by trained selectors.
-
-    First, each selector takes the remaining unit of greatest logit − log price; then the other units follow by their
-    mean logit − log price. Of equal units, the first comes first. A group's price counts for its first unit only.
-
-    Args:
-        logits: float64 (selectors, units); not more selectors than units.
-        units: the units.
-
-    Returns:
-        All units, int64 (units,).
-    """
-    known = np.zeros((1, units.count), dtype=bool)
-    order: list[int] = []
-    mean = logits.mean(axis=0)
-    while len(order) < units.count:
-        scores = logits[len(order)] if len(order) < len(logits) else mean
-        scores = np.where(known[0], -np.inf, scores - np.log(units.ratio_prices(known)[0]))
-        order.append(int(scores.argmax()))
-        known[0, order[-1]] = True
-    return np.array(order, dtype=np.int64)
+    return best["f"], selected_order(_FASTER * best["logits"], prepared.view.units)

@@ -1,4 +1,4 @@
-"""PT-S: a static order by permutation importance (Breiman 2001) per price."""
+"""Static orders: PT-S by permutation importance (Breiman 2001) per price, CAE by its trained selectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_neural.policy import Network, softmax
-from bench_neural.view import View
+from bench_neural.view import Units, View
 
-__all__ = ["importance_order", "permutation_importance"]
+__all__ = ["importance_order", "permutation_importance", "selected_order"]
 
 
 def permutation_importance(
@@ -63,5 +63,29 @@ def importance_order(view: View, importance: NDArray[np.float64]) -> NDArray[np.
         price = view.units.ratio_prices(known)[0]
         ratio = np.where(importance > 0, importance / price, importance * price)
         order.append(min(np.flatnonzero(~known[0]).tolist(), key=lambda u: (-ratio[u], price[u], u)))
+        known[0, order[-1]] = True
+    return np.array(order, dtype=np.int64)
+
+
+def selected_order(logits: NDArray[np.float64], units: Units) -> NDArray[np.int64]:
+    """Order units by trained selectors.
+
+    First, each selector takes the remaining unit of greatest logit − log price; then the other units follow by their
+    mean logit − log price. Of equal units, the first comes first. A group's price counts for its first unit only.
+
+    Args:
+        logits: float64 (selectors, units); not more selectors than units.
+        units: the units.
+
+    Returns:
+        All units, int64 (units,).
+    """
+    known = np.zeros((1, units.count), dtype=bool)
+    order: list[int] = []
+    mean = logits.mean(axis=0)
+    while len(order) < units.count:
+        scores = logits[len(order)] if len(order) < len(logits) else mean
+        scores = np.where(known[0], -np.inf, scores - np.log(units.ratio_prices(known)[0]))
+        order.append(int(scores.argmax()))
         known[0, order[-1]] = True
     return np.array(order, dtype=np.int64)

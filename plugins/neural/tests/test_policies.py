@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from bench_neural.cae import order_of
 from bench_neural.families import budgets, confidences, penalties, penalties_in_cost
-from bench_neural.importance import importance_order, permutation_importance
+from bench_neural.importance import importance_order, permutation_importance, selected_order
 from bench_neural.kernels import dense, points, samples
 from bench_neural.kernels_ahead import information
 from bench_neural.partial import PartialNetwork
@@ -245,8 +244,8 @@ def test_a_static_order_skips_what_a_row_cannot_pay():
 def test_a_group_is_paid_once_in_the_order_of_selectors():
     units = units_of([0.1, 0.1, 5.0, 5.0], group=(0, 1))
     dear = np.log(np.array([10.1, 10.1, 5.0, 5.0]))
-    assert order_of(np.stack([dear + np.array([2, 1, 0, 0])] * 2), units).tolist() == [0, 1, 2, 3]
-    assert order_of((dear + np.array([0, 0, 1, 0]))[None], units).tolist()[0] == 2
+    assert selected_order(np.stack([dear + np.array([2, 1, 0, 0])] * 2), units).tolist() == [0, 1, 2, 3]
+    assert selected_order((dear + np.array([0, 0, 1, 0]))[None], units).tolist()[0] == 2
 
 
 def test_operating_points_rise_and_stay_in_range():

@@ -11,8 +11,9 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -135,10 +136,7 @@ def curves_of(suite: Suite, records: Records, reference: str | None = None) -> l
         cell = cells_of(records).get((dataset, costs))
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is not None and quality is not None:
-            drawn_from = suite.drawn_from(dataset)
-            panel = panel_of(
-                records, cell, suite.methods_on(dataset), quality, reference=reference, drawn_from=drawn_from
-            )
+            panel = panel_of(records, cell, suite.methods_on(dataset), quality, reference=reference, suite=suite)
             if panel is not None:
                 panels.append(panel)
     return panels
@@ -151,7 +149,7 @@ def panel_of(
     quality: Quality,
     cost: str = "cost",
     reference: str | None = None,
-    drawn_from: int | str | None = None,
+    suite: Suite | None = None,
 ) -> Panel | None:
     """The curves of some methods on one data set; None when there is nothing to draw.
 
@@ -162,7 +160,8 @@ def panel_of(
         quality: the vertical axis.
         cost: the horizontal axis; see `bench_analysis.quality.cost_shares`.
         reference: the method that is the full model; see `Panel`.
-        drawn_from: what the splits are drawn from; see `bench_analysis.summary.overlap`.
+        suite: says what the splits are drawn from and how many are expected; see
+            `bench_analysis.summary.mean_with_margin`.
     """
     frame = cell[cell["method"].isin([*methods, *([reference] if reference else [])])]
     if frame.empty or not quality.known(frame):
@@ -173,10 +172,13 @@ def panel_of(
         floor = float(table["quality"].max() if quality.goal == "min" else table["quality"].min())
     dataset, costs = str(frame["dataset"].iloc[0]), str(frame["costs"].iloc[0])
     groups = table.groupby("method", sort=False).indices
-    shared = overlap(records.infos[str(frame["name"].iloc[0])], drawn_from)
+    shared = overlap(records.infos[str(frame["name"].iloc[0])], suite.drawn_from(dataset) if suite else None)
+    mean = partial(mean_with_margin, overlap=shared, expected=suite.seed_count(dataset) if suite else 0)
     columns = {str(name): table[name].to_numpy() for name in table.columns if name != "method"}
     curves = {
-        str(name): _curve(str(name), {one: values[rows] for one, values in columns.items()}, quality, floor, shared)
+        str(name): _curve(
+            str(name), {one: values[rows] for one, values in columns.items()}, quality, floor, shared, mean
+        )
         for name, rows in groups.items()
     }
     drawn = [curves[name] for name in methods if name in curves]
@@ -189,8 +191,20 @@ def panel_of(
     return Panel(dataset, costs, quality, cost, floor, best.method, shown, largest, anchor is not None)
 
 
-def _curve(method: str, column: Mapping[str, NDArray[Any]], quality: Quality, floor: float, shared: float) -> Curve:
-    """The curve of one method, from the columns of `bench_analysis.points.points_of` in its rows."""
+def _curve(
+    method: str,
+    column: Mapping[str, NDArray[Any]],
+    quality: Quality,
+    floor: float,
+    shared: float,
+    mean: Callable[[Sequence[float] | NDArray[np.float64]], Mean],
+) -> Curve:
+    """The curve of one method, from the columns of `bench_analysis.points.points_of` in its rows.
+
+    Args:
+        shared: overlap of the splits.
+        mean: `mean_with_margin` for these splits.
+    """
     sign = 1.0 if quality.goal == "max" else -1.0
     seeds, group = np.unique(column["seed"], return_inverse=True)
     chosen = step_front(group.astype(np.int64), column["chosen_cost"], sign * column["chosen_quality"])
@@ -223,15 +237,14 @@ def _curve(method: str, column: Mapping[str, NDArray[Any]], quality: Quality, fl
         margin=margins(steps["quality"], shared),
         cost=means["cost"],
         coverage=means.get("coverage"),
-        start=mean_with_margin(cheapest, shared),
-        area=mean_with_margin(area, shared),
-        lottery=mean_with_margin(
-            lottery_areas(budget, sign * column["chosen_quality"][chosen], column["quality"][chosen], bounds, floor),
-            shared,
+        start=mean(cheapest),
+        area=mean(area),
+        lottery=mean(
+            lottery_areas(budget, sign * column["chosen_quality"][chosen], column["quality"][chosen], bounds, floor)
         ),
         full=float(full.mean()),
         reach={},
-        volume=_volume(group, len(seeds), column, shared),
+        volume=_volume(group, len(seeds), column, mean),
         full_by_seed={int(s): float(value) for s, value in zip(seeds, full, strict=True)},
     )
 
@@ -248,7 +261,10 @@ def _steps(
 
 
 def _volume(
-    group: NDArray[np.int64], count: int, column: Mapping[str, NDArray[np.float64]], shared: float
+    group: NDArray[np.int64],
+    count: int,
+    column: Mapping[str, NDArray[np.float64]],
+    mean: Callable[[Sequence[float]], Mean],
 ) -> Mean | None:
     """Test hypervolume of the policies that are non-dominated on validation; mean over seeds."""
     known = [column[name] for name in ("chosen_coverage", "chosen_accuracy", "coverage", "accuracy")]
@@ -258,7 +274,7 @@ def _volume(
     tested = np.column_stack([*known[2:], 1.0 - column["cost"]])
     bounds = np.searchsorted(group, np.arange(count + 1))
     volumes = [hypervolume(tested[start:stop][non_dominated(chosen[start:stop])]) for start, stop in pairwise(bounds)]
-    return mean_with_margin(volumes, shared)
+    return mean(volumes)
 
 
 def _reached(curve: Curve, quality: Quality, anchor: Curve) -> Curve:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
 from bench_analysis import FEW_SEEDS, LEVELS, REFERENCE_POINT, Curve, Panel, has_band
 
 from bench_core.suites import Suite
 from bench_leaderboard.render.figure import Figure
-from bench_leaderboard.render.markdown import number_so_far, plain_number, table, text
+from bench_leaderboard.render.markdown import number, plain_number, table, text
 from bench_leaderboard.render.templates import rendered
 
 __all__ = ["curve_section", "figure_section"]
@@ -68,13 +67,12 @@ def _numbers(suite: Suite, panel: Panel) -> str:
     body = []
     for curve in panel.curves:
         done = len(curve.seeds)
-        shown = partial(number_so_far, done=done, expected=expected)
-        row = [text(curve.method), plain_number(curve.policies, 3), shown(curve.start, percent=True)]
-        row += [shown(mean, percent=panel.quality.percent) for mean in (curve.area, curve.lottery)]
+        row = [text(curve.method), plain_number(curve.policies, 3), number(curve.start, percent=True)]
+        row += [number(mean, percent=panel.quality.percent) for mean in (curve.area, curve.lottery)]
         row += [_plain(curve.full, panel.quality.percent)]
         row += [_reach(curve, level) for level in LEVELS]
         if volumes:
-            row.append("–" if curve.volume is None else shown(curve.volume))
+            row.append("–" if curve.volume is None else number(curve.volume))
         body.append([*row, f"{done}" if done == expected else f"{done} of {expected}"])
     return table(head, body)
 

@@ -91,8 +91,7 @@ class Curve(FigureKind):
         if quality is None:
             return None
         methods = builder.methods(entry, dataset)
-        drawn_from = builder.suite.drawn_from(dataset)
-        return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None, drawn_from)
+        return panel_of(builder.records, cell, methods, quality, entry.cost, entry.reference or None, builder.suite)
 
 
 class MetricsEntry(FigureEntry):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
-from bench_analysis import Mean, few_splits
+from bench_analysis import Mean
 
-__all__ = ["code", "fenced", "number", "number_so_far", "plain_number", "shown", "slug", "table", "text"]
+__all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_[]#|~!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
@@ -62,18 +61,6 @@ def number(mean: Mean, percent: bool = False) -> str:
         return f"– (undefined on {mean.undefined})" if mean.undefined else "–"
     lacking = f" (undefined on {mean.undefined})" if mean.undefined else ""
     return _with_margin(mean, percent) + lacking
-
-
-def number_so_far(mean: Mean, done: int, expected: int, percent: bool = False) -> str:
-    """`number`, without an interval while fewer than three of several splits are done.
-
-    Args:
-        mean: over the splits that are done.
-        done: how many these are.
-        expected: how many the suite asks for.
-        percent: whether it is shown in percent.
-    """
-    return number(replace(mean, margin=math.nan) if few_splits(done, expected) else mean, percent)
 
 
 def _with_margin(mean: Mean, percent: bool) -> str:

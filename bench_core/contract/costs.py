@@ -158,8 +158,7 @@ class Costs:
         if not polynomials[:, 1:].any():
             # einsum, not BLAS: the order of the sum must not depend on the machine.
             return np.asarray(np.einsum("ij,j->i", acquired, polynomials[:, 0]))
-        prices = np.broadcast_to(_at(polynomials, sizes), acquired.shape)
-        return np.asarray(np.einsum("ij,ij->i", acquired, prices))
+        return np.asarray(np.einsum("ij,ij->i", acquired, np.broadcast_to(_at(polynomials, sizes), acquired.shape)))
 
     def total(self, rows: int, sizes: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """The cost of acquiring every feature, for each row: float64 (rows,)."""

@@ -84,8 +84,7 @@ class Agreement:
     def _rounding(self, name: str, a: NDArray[np.float64]) -> NDArray[np.float64]:
         if name == "evaluation_cost":
             return _TOLERANCE * np.abs(a)
-        granted: NDArray[np.float64] = np.maximum(_TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a)))
-        return granted
+        return np.asarray(np.maximum(_TOLERANCE * self.scale, _LAST_PLACES * np.spacing(np.abs(a))))
 
 
 def _ranking(decisions: Decisions) -> NDArray[np.float64] | None:

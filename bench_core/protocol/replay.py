@@ -43,8 +43,7 @@ class Replay:
     @property
     def known(self) -> NDArray[np.bool_]:
         """bool (rows, features): the requested features, which must be paid for."""
-        bought: NDArray[np.bool_] = self.bought_in > 0
-        return bought
+        return np.asarray(self.bought_in > 0)
 
 
 def replay(
@@ -186,10 +185,10 @@ def _shown(rows: Rows, known: NDArray[np.bool_], feature_of_column: NDArray[np.i
 
 
 def checked_request(asked: Any, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return what ``next_features`` gave as an array.
+    """Return the requested features as an array, bool (rows, features).
 
     Args:
-        asked: what it gave.
+        asked: the return value of ``next_features``.
         known: bool (rows, features): the features that were known before.
 
     Raises:

@@ -53,17 +53,6 @@ class StagedMethod(Method):
         return [Staged()]
 
 
-class Stages:
-    """The plugin of this method."""
-
-    BENCH_CONTRACT_VERSION = 1
-
-    @staticmethod
-    @hookimpl
-    def bench_register_methods(register: RegisterMethod) -> None:
-        register("stages", StagedMethod)
-
-
 class FirstFeatures(Policy):
     """Acquires the first features of every row."""
 
@@ -94,7 +83,7 @@ class Never(Method):
         return [FirstFeatures(1)]
 
 
-class Stepping:
+class Methods:
     """The plugin of these methods."""
 
     BENCH_CONTRACT_VERSION = 1
@@ -102,16 +91,20 @@ class Stepping:
     @staticmethod
     @hookimpl
     def bench_register_methods(register: RegisterMethod) -> None:
+        register("stages", StagedMethod)
         register("steps", Steps)
         register("never", Never)
+
+
+def place_with_methods(folder: Path) -> Place:
+    """A folder in which these methods can be run and published."""
+    return Place(folder, load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("methods", Methods)], entry_points=False))
 
 
 @pytest.fixture
 def steps(tmp_path: Path) -> Place:
     """A folder in which the records of this method are published."""
-    place = Place(
-        tmp_path, load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
-    )
+    place = place_with_methods(tmp_path)
     place.run(STEPS)
     return place
 
@@ -288,8 +281,7 @@ def test_a_histogram_of_more_bars_is_refuted_on_the_same_kernels_only(
         for info in records.infos.values():
             info["evaluations"]["counts"][0] = [*info["evaluations"]["counts"][0][:3], 0]
 
-    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("stages", Stages)], entry_points=False)
-    place, suite = Place(tmp_path, registry), SUITE.replace("slopes", "stages")
+    place, suite = place_with_methods(tmp_path), SUITE.replace("slopes", "stages")
     place.run(suite)
     found = verified(place, change, kernels, suite)
     assert {(one.outcome, one.reason) for one in found.verdicts} == {(OUTCOME[errors], "evaluations.counts")}
@@ -391,8 +383,7 @@ def test_the_command_says_that_a_trial_published_as_too_slow_now_succeeds(bench:
 
 
 def test_trials_that_end_as_published_are_equal(tmp_path: Path) -> None:
-    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
-    place = Place(tmp_path, registry)
+    place = place_with_methods(tmp_path)
     suite = SUITE + '[[methods]]\nuse = "fails"\n[[methods]]\nuse = "never"\n'
     place.run(suite)
     found = verify(place.session(suite, store="none"), "100%", 0, Options(isolation="none"))
@@ -402,8 +393,7 @@ def test_trials_that_end_as_published_are_equal(tmp_path: Path) -> None:
 
 @ON_KERNELS
 def test_another_failure_or_reason_is_undecided(tmp_path: Path, kernels: list[str] | None, errors: int) -> None:
-    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
-    place = Place(tmp_path, registry)
+    place = place_with_methods(tmp_path)
     suite = SUITE.replace("slopes", "fails") + '[[methods]]\nuse = "never"\n'
     place.run(suite)
 
@@ -418,8 +408,7 @@ def test_another_failure_or_reason_is_undecided(tmp_path: Path, kernels: list[st
 def test_a_trial_whose_data_is_unavailable_is_not_known_to_be_inapplicable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry = load_registry([*PUBLISHING, ("tiny", tiny_plugin), ("steps", Stepping)], entry_points=False)
-    place, suite = Place(tmp_path, registry), SUITE.replace('"blobs"', '"lent"').replace("slopes", "never")
+    place, suite = place_with_methods(tmp_path), SUITE.replace('"blobs"', '"lent"').replace("slopes", "never")
     place.run(suite)
     monkeypatch.setenv("TINY_GONE", "1")
     found = verify(place.session(suite, store="none"), "3", 0, Options(isolation="none"))

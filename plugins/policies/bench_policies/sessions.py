@@ -28,7 +28,7 @@ class Answer:
         probability: probability of ``best``; None for regression.
         probabilities: probabilities of all classes by name; empty for regression.
         value: the predicted value for regression; None for classes.
-        cost: what was paid for features and base models, in the unit of the prices.
+        cost: price of the bought features and of the base models that were run.
     """
 
     label: str | None

@@ -2,7 +2,7 @@
 
 Other kernels round differently, and a decision that depends on the last bit may then change. Differences have limits:
 
-- what the method was given (task, features, prices, numbers of rows) must be equal up to `ROUNDING`;
+- the method's inputs (task, features, prices, numbers of rows) must be equal up to `ROUNDING`;
 - a policy's *neighbour* in another family is one whose metrics differ by no more than changed decisions on
   `CHANGED_ROWS` rows, or on the share `CHANGED_SHARE` of them if that is more, can explain. A changed row is taken to
   change the sum over rows by 1 in a metric of classification, or by the metric's value if that is larger; in any other

@@ -40,7 +40,7 @@ OUTCOMES = ("equal", "equal but for rounding", "undecided", "refuted")
 OVER_A_LIMIT = ("time", "memory", "killed")
 """Kinds of failures that depend on the machine and on what else it runs."""
 _SECONDS = 600.0
-"""Time limit of trials that were published as over the time limit, if the suite has none."""
+"""Time limit for recomputing a trial that was published as over the time limit, if the suite has no limit."""
 _ENVIRONMENT = ("python", "libraries", "platform", "processor", "kernels")
 
 

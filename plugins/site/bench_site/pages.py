@@ -158,7 +158,7 @@ class Pages:
         facts = self.facts[use]
         suites = [suite for suite in self.published if use in suite.uses.values()]
         return {
-            "summary": doc,
+            "summary": prose(doc),
             "plugin": self.registry.plugin_of("methods", use).name if known else "not installed",
             "fit": f"{facts.fit:.2g}" if facts else "–",
             "suites": ", ".join(self.suite_link(suite, "../", suite.name) for suite in suites),

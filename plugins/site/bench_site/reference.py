@@ -211,7 +211,7 @@ def _api() -> Iterator[tuple[str, str, str, list[str]]]:
 
 
 def _about(name: str) -> str:
-    """Return the first sentence of a class's or function's docstring as HTML; empty for other names."""
+    """Return the first paragraph of a class's or function's docstring as HTML; empty for other names."""
     module, _, short = name.rpartition(".")
     thing = getattr(importlib.import_module(module), short, None)
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):

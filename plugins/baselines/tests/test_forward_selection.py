@@ -44,8 +44,11 @@ def plain_select(losses, prices, budget):
         for f in fits:
             gain = losses[now] - losses[tuple(sorted((*now, f)))]
             price = plain_price(prices, (*now, f)) - plain_price(prices, now)
-            options.append(((gain / price if price > 0 else np.inf if gain > 0 else 0.0), gain, -f))
-        now = tuple(sorted((*now, -max(options)[2])))
+            if gain > 0:
+                options.append((1, gain / price if price > 0 else np.inf, gain, -f))
+            else:
+                options.append((0, gain, -price, -f))
+        now = tuple(sorted((*now, -max(options)[-1])))
         candidates.append(now)
     candidates += [(f,) for f in range(5) if plain_price(prices, (f,)) <= budget + 1e-9]
     if prices.full <= budget + 1e-9:
@@ -63,6 +66,19 @@ def test_the_chosen_set_is_the_best_of_the_greedy_search_and_fits(seed):
     assert losses[chosen] == least
     cheapest = min(plain_price(prices, c) for c in candidates if losses[c] == least)
     assert plain_price(prices, chosen) == pytest.approx(cheapest)
+
+
+def test_among_features_that_help_only_together_the_least_harmful_comes_first_not_the_dearest():
+    """No feature lowers the loss alone; features 1 and 2 do together. The budget buys one of 0 and 1, and 2."""
+    losses = {(): 1.0, (0,): 9.0, (1,): 2.0, (2,): 3.0, (0, 1): 9.0, (0, 2): 9.0, (1, 2): 0.0, (0, 1, 2): 9.0}
+    prices = MeanPrices(np.array([8.0, 1.0, 1.0]), np.full(3, -1), np.zeros(0))
+    assert select(losses.__getitem__, prices, 9.0) == (1, 2)
+
+
+def test_among_features_without_effect_the_cheapest_comes_first():
+    losses = {(): 1.0, (0,): 1.0, (1,): 1.0, (2,): 1.0, (0, 1): 1.0, (0, 2): 1.0, (1, 2): 0.0, (0, 1, 2): 1.0}
+    prices = MeanPrices(np.array([3.0, 2.0, 1.0]), np.full(3, -1), np.zeros(0))
+    assert select(losses.__getitem__, prices, 3.0) == (1, 2)
 
 
 @settings(max_examples=100, deadline=None)

@@ -74,7 +74,7 @@ class AffordableSubset(Method):
     trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient boosting, 2002 (shares of the rows).
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     takes_missing: ClassVar[bool] = True
     model: Literal["lightgbm", "logistic", "stack"] = "stack"

@@ -39,7 +39,7 @@ class ForwardSelection(Method):
     greedy algorithms, 1978 (lazy).
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     takes_missing: ClassVar[bool] = True
     model: Literal["logistic", "lightgbm"] = "logistic"
     budgets: Annotated[tuple[_Share, ...], MinLen(1)] = (

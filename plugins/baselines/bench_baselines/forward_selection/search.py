@@ -43,7 +43,12 @@ def select(
 def _greedy(
     loss: Callable[[Subset], float], prices: MeanPrices, limit: float, patience: int, lazy: bool
 ) -> list[Subset]:
-    """The sets of the greedy search, from one feature on; ties in gain per price go to the lower feature index."""
+    """The sets of the greedy search, from one feature on.
+
+    A feature that lowers the loss comes before any that does not, and the greatest gain per price comes first. Without
+    a gain there is nothing to pay for: the feature of least harm comes first, then the cheapest. Remaining ties go to
+    the lower feature index.
+    """
     now: Subset = ()
     way: list[Subset] = []
     rest = list(range(prices.features))
@@ -56,19 +61,18 @@ def _greedy(
         if not rest or (patience and waited >= patience):
             return way
 
-        def ratio(f: int, gain: float, extra: dict[int, float] = extra) -> tuple[float, float, int]:
-            if extra[f] > 0:
-                return gain / extra[f], gain, -f
-            return (math.inf if gain > 0 else 0.0), gain, -f
+        def rank(f: int, gain: float, extra: dict[int, float] = extra) -> tuple[float, float, float, int]:
+            ratio = 0.0 if gain <= 0 else gain / extra[f] if extra[f] > 0 else math.inf
+            return ratio, gain, -extra[f], -f
 
-        best, best_ratio = -1, (-math.inf, -math.inf, 0)
-        for f in sorted(rest, key=lambda f: ratio(f, last.get(f, math.inf)), reverse=True):
+        best, best_rank = -1, (-math.inf, -math.inf, -math.inf, 0)
+        for f in sorted(rest, key=lambda f: rank(f, last.get(f, math.inf)), reverse=True):
             # Gains mostly shrink as the set grows: a feature that could not win with its last gain is not recomputed.
-            if lazy and best >= 0 and f in last and ratio(f, last[f]) < best_ratio:
+            if lazy and best >= 0 and f in last and rank(f, last[f]) < best_rank:
                 break
             last[f] = before - loss(tuple(sorted((*now, f))))
-            if ratio(f, last[f]) > best_ratio:
-                best, best_ratio = f, ratio(f, last[f])
+            if rank(f, last[f]) > best_rank:
+                best, best_rank = f, rank(f, last[f])
         now = tuple(sorted((*now, best)))
         rest.remove(best)
         way.append(now)

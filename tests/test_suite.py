@@ -8,7 +8,9 @@ import json
 import math
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from support import tiny_plugin
 from support.bench import ROOT, SMALL, Bench
 from support.publishing import PUBLISHING
 
+from bench_core import Metric, hookimpl
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
 from bench_core.plugins.registry import Registry
@@ -51,6 +54,20 @@ def test_drawn_from_is_not_part_of_a_trials_name(registry: Registry) -> None:
     assert [trial.split for trial in plain.trials()] == [trial.split for trial in drawn.trials()]
     [dataset] = drawn.dataset_names()
     assert (plain.drawn_from(dataset), drawn.drawn_from(dataset)) == (None, 1000)
+
+
+def test_a_suite_is_refused_if_two_plugins_claim_a_metric_that_selects_by_default() -> None:
+    """Otherwise its pages could not be written after its trials have run."""
+    claiming = ModuleType("claiming")
+
+    @hookimpl
+    def bench_register_metrics(register: Callable[[Metric], None]) -> None:
+        register(Metric("mse", len, "min"))
+
+    vars(claiming).update(BENCH_CONTRACT_VERSION=1, bench_register_metrics=bench_register_metrics)
+    plugins = [*PUBLISHING, ("tiny", tiny_plugin), ("claiming", claiming)]
+    with pytest.raises(RequestError, match="'mse' is claimed by plugins 'bench-core' and 'claiming'"):
+        parse(GOOD, load_registry(plugins, entry_points=False))
 
 
 WRONG = {

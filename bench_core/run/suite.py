@@ -71,6 +71,7 @@ class Suite:
         self._section_metrics: dict[str, Metric] = {}
         for key, section in registry.sections.items():
             self._section_metrics |= section.rules.check(self, self.section(key))
+        self.selection_metrics()  # metrics that several plugins claim are found now
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
         self._whole_grid = list(self._grids({}))  # builds every instance, so that errors are found now
@@ -129,12 +130,9 @@ class Suite:
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
-        needed = {**self.metrics, **self._section_metrics}
-        for cap in sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)}):
-            needed[f"accuracy-at-cap@{cap}"] = self.metric(f"accuracy-at-cap@{cap}")
-        for rule in self._selects().values():
-            needed[rule] = self.metric(rule)
-        return needed
+        caps = sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)})
+        names = [*(f"accuracy-at-cap@{cap}" for cap in caps), *self._selects().values()]
+        return {**self.metrics, **self._section_metrics, **{name: self.metric(name) for name in names}}
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that may be used for selection, defaults included."""

@@ -9,7 +9,7 @@ import pytest
 from bench_analysis.analysed import Analysed
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
-from bench_leaderboard.render.markdown import code, fenced, slug, table, text
+from bench_leaderboard.render.markdown import blocks, code, fenced, slug, table, text
 from bench_leaderboard.render.page import render_page
 from bench_leaderboard.render.timings import render_timings
 from bench_records.records import tabulate
@@ -87,6 +87,22 @@ def test_any_text_is_one_cell_of_one_row_and_reads_as_itself(value: str) -> None
     assert len(cells) == 2
     assert " ".join(shown(cells[0].children or []).split()) == " ".join(seen(value).split())
     assert cells[1].content == "x"
+
+
+def test_a_description_has_paragraphs_and_after_the_first_lists() -> None:
+    value = "- One\n  sentence.\n\n- first\n  item\n- second\n\n# No heading"
+    tokens = MARKDOWN.parse(blocks(value))
+    kinds = [token.type for token in tokens if token.level == 0 and token.type.endswith("_open")]
+    assert kinds == ["paragraph_open", "bullet_list_open", "paragraph_open"]
+    texts = [shown(token.children or []) for token in tokens if token.type == "inline"]
+    assert texts == ["- One sentence.", "first item", "second", "# No heading"]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.sampled_from(EVIL), min_size=1, max_size=4))
+def test_evil_paragraphs_of_a_description_are_text_or_items(values: list[str]) -> None:
+    types = {token.type for token in walk(MARKDOWN.parse(blocks("\n\n".join(values))))}
+    assert types <= {"inline", "text", "text_special", "softbreak", "paragraph_open", "paragraph_close", *LISTS}
 
 
 @settings(deadline=None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from bench_analysis import Mean
 
-__all__ = ["code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
+__all__ = ["blocks", "code", "fenced", "number", "plain_number", "shown", "slug", "table", "text"]
 
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "\\`*_[]#|~!$^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;", "{": "&#123;", "}": "&#125;"}
@@ -28,6 +28,21 @@ def text(value: object) -> str:
     line = "".join(c for c in line if c.isprintable() or c in _JOINERS).translate(_SPECIAL)
     line = _LINKS.sub(lambda m: f"{m[1]}\\." if m[1] else "\\:" if m[2] else "&#64;", line)
     return _BLOCK_START.sub(lambda m: f"\\{m[1]}" if m[1] else f"{m[2]}\\{m[3]}", line)
+
+
+def blocks(value: str) -> str:
+    """Any text as inert paragraphs, which blank lines separate; each renders as `text` does.
+
+    After the first paragraph, one that begins with ``- `` is a list, with an item for every line that begins so.
+    """
+    first, *more = re.split(r"\n\s*\n", value.strip())
+    return "\n\n".join([text(first), *(_list_or_text(block.strip()) for block in more)])
+
+
+def _list_or_text(block: str) -> str:
+    if not block.startswith("- "):
+        return text(block)
+    return "\n".join(f"- {text(item)}" for item in re.split(r"\n\s*- ", block[2:]))
 
 
 def code(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from bench_leaderboard.render.markdown import code, fenced, plain_number, table, text
+from bench_leaderboard.render.markdown import blocks, code, fenced, plain_number, table, text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,6 +26,7 @@ def _environment(package: str) -> Environment:
     )
     templates.globals["table"] = table
     templates.filters |= {
+        "blocks": blocks,
         "code": code,
         "fenced": lambda line: "\n".join(fenced(line)),
         "paragraph": lambda lines: f"{' '.join(lines.split())}\n",

@@ -239,10 +239,8 @@ def _over_fallback(
 ) -> dict[str, Interval]:
     found = {}
     for method in methods:
-        pairs = [
-            (quality[method, d], quality[fallback, d]) for d in every if {(method, d), (fallback, d)} <= set(quality)
-        ]
-        apart = finite([mine - theirs for mine, theirs in pairs])
+        both = [d for d in every if (method, d) in quality and (fallback, d) in quality]
+        apart = finite([quality[method, d] - quality[fallback, d] for d in both])
         if apart and method != fallback:
             found[method] = apart
     return intervals_by(found)

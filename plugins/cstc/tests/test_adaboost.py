@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from bench_cstc.baselines.adaboost import adaboost
-from bench_cstc.baselines.adaboost_rs import AdaBoostRS, prefix_within, sampling
+from bench_cstc.baselines.adaboost_rs import AdaBoostRS, VotePolicy, prefix_within, sampling
 from bench_models.linear import ConstantPolicy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -173,6 +173,18 @@ def test_draws_stop_before_the_first_that_would_exceed_the_budget(drawn, prices,
     within = [n for n in range(len(drawn) + 1) if bill(n) <= budget]
     found = prefix_within(np.array(drawn, dtype=np.int64), features, lambda s: sum(prices[f] for f in s), budget)
     assert found == max(within)
+
+
+def test_votes_of_equal_weight_give_equal_scores_in_any_order():
+    """0.1 + 0.2 - 0.3 is not 0 in floating point, but such rows must tie: their order is arbitrary."""
+    said = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, 1.0], [1.0, -1.0, 1.0]])
+
+    class Said:
+        def votes(self, X, chosen):
+            return said[:, chosen]
+
+    policy = VotePolicy(Said(), np.arange(3), np.array([0.1, 0.2, 0.3]), np.ones(1, dtype=bool), 0.0, None)
+    assert policy.score(np.zeros((3, 1))).tolist() == [0.0, 0.0, 0.2]
 
 
 def test_no_row_exceeds_the_budget_and_larger_budgets_extend_the_sample():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,8 +51,12 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
     """Boost on the training part.
 
     Each round fits a tree (Gini impurity) to the weighted rows; α = ½ ln((1 − ε)/ε); rows are then reweighted by exp(−α
-    y h). Boosting ends at a tree that is no better than chance, or at one without errors, which is kept with the weight
-    of an error of 1e-10. Equal rows with equal labels always get the same votes, so they are merged.
+    y h) and normalised, which divides the weights of wrong rows by 2ε and those of right rows by 2(1 − ε).
+    Boosting ends at a tree that is no better than chance, or at one without errors, which is kept with the weight of an
+    error of 1e-10. Equal rows with equal labels always get the same votes, so they are merged.
+
+    Two stumps are often equally good. Which one is taken then depends on the last bits of the weights, so these are the
+    same on every machine: sums and divisions are, exp and log are not. α is rounded to twelve digits.
 
     Args:
         problem: the training part.
@@ -74,11 +79,11 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
         values = inner.value[:, 0, :]
         share = values[:, up] / values.sum(axis=1) if up >= 0 else np.zeros(len(values))
         sign = np.where(share > 0.5, 1.0, -1.0)
-        votes = sign[inner.apply(X)]
-        error = float(w[votes != y].sum())
+        wrong = sign[inner.apply(X)] != y
+        error = float(w[wrong].sum())
         if error >= 0.5 - 1e-12:
             break
-        alpha = 0.5 * np.log((1.0 - max(error, _SURE)) / max(error, _SURE))
+        alpha = round(0.5 * math.log((1.0 - max(error, _SURE)) / max(error, _SURE)), 12)
         used = np.unique(inner.feature[inner.feature >= 0])
         voters.trees.append(inner)
         voters.signs.append(sign)
@@ -87,6 +92,5 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
         errors.append(error)
         if error <= _SURE:
             break
-        w = w * np.exp(-alpha * y * votes)
-        w /= w.sum()
+        w = w / np.where(wrong, 2.0 * error, 2.0 * (1.0 - error))
     return Voters(voters.trees, voters.signs, np.array(alphas), voters.features_of, np.array(errors))

@@ -58,7 +58,7 @@ class AdaBoostRS(Method):
     Schapire, A short introduction to boosting, 1999.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     n_estimators: Count = 200
@@ -195,11 +195,15 @@ class VotePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, X: Floats) -> Floats:
-        """The weighted mean vote, in [−1, 1]; float64 (rows,)."""
+        """The weighted mean vote, in [−1, 1]; float64 (rows,).
+
+        It is rounded to ten digits: the votes of different trees often have the same sum, and rounding errors would
+        order these rows differently on different machines.
+        """
         out = np.zeros(len(X))
         for place, column in enumerate(self.voters.votes(X, self.chosen).T):
             out += self.weight[place] * column
-        return out
+        return np.round(out, 10)
 
     def decide(self, rows: Rows) -> Decisions:
         """Decide every row by the votes; raises ValueError before calibration."""

@@ -51,7 +51,7 @@ class AndOrCascade(Method):
     described in CSTC §6.3.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     lambdas: Lambdas = (0.003, 0.01, 0.03, 0.1, 0.3)

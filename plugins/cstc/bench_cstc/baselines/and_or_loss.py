@@ -80,7 +80,9 @@ class AndOr:
 
     def scores(self, weights: Floats, bias: Floats) -> Floats:
         """float64 (rows, stages)."""
-        return np.asarray(self.X @ weights.T + bias)
+        # A product for each stage: BLAS sums the columns of a matrix in different orders, and a stage that starts as a
+        # copy of another would then leave it by rounding errors, differently on every machine.
+        return np.stack([self.X @ weight for weight in weights], axis=1) + bias
 
     def loss(self, weights: Floats, bias: Floats) -> tuple[float, Floats, Floats]:
         """The smooth part of F, and its gradients: float64 (stages, columns), (stages,)."""
@@ -89,7 +91,8 @@ class AndOr:
         rows = len(self.y)
         value = float(self.omega @ np.square(slack)) / rows
         pull = (-2.0 / rows * self.omega * self.y * slack)[:, None] * share
-        return value, np.where(self.allowed, pull.T @ self.X, 0.0), pull.sum(axis=0)
+        slope = np.stack([each @ self.X for each in np.ascontiguousarray(pull.T)])
+        return value, np.where(self.allowed, slope, 0.0), pull.sum(axis=0)
 
     def penalty(self, weights: Floats) -> float:
         """Σ v |w|."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_analysis import Cells, Mean, mean_with_margin, overlap
-from bench_records import Labels, Records, Rules, export_files, read_export, select, tabulate
+from bench_records import Labels, Records, Rules, export_files, read_export, refusal_threshold, select, tabulate
 
 from bench_core import Metric, RequestError, canonical_json
 from bench_core.records import DEFAULT_METRICS, Store, default_metric, resolve_metric
@@ -178,7 +178,7 @@ def compare(
         if place not in tables[1].trials:
             continue
         name = tables[0].trials[place][0]
-        task, threshold = tables[0].infos[name]["task"], tables[0].identities[name]["threshold"]
+        task, threshold = tables[0].infos[name]["task"], refusal_threshold([tables[0].identities[name]])
         shared = overlap(tables[0].infos[name], suite.drawn_from(place[0]) if suite else None)
         for metric in metrics or (suite.metrics if suite else _usual(task, threshold)):
             differences += _difference(cells, place, resolve_metric(metric, known), shared)

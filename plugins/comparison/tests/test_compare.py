@@ -63,6 +63,13 @@ def test_a_raised_version_is_compared_seed_by_seed(tmp_path: Path) -> None:
     }
 
 
+def test_a_threshold_without_the_reject_option_does_not_change_the_usual_metrics(tmp_path: Path) -> None:
+    """Such a threshold only says when a method with early exit stops; no row is refused."""
+    records = [record_of("D", "A", seed, BASE | {"error": 0.2}, reject=False) for seed in range(3)]
+    _, found = both(tmp_path, records, records)
+    assert [one.metric for one in found] == ["error", "cost"]
+
+
 def test_pairs_are_formed_by_seed_where_each_side_lacks_another_one(tmp_path: Path) -> None:
     before = [record_of("D", "A", 0, None), *(record("A", seed, cost=10.0 * seed) for seed in (1, 2, 3))]
     after = [*(record("A", seed, version=2, cost=10.0 * seed + 1) for seed in (0, 1, 2))]

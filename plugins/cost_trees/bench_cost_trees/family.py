@@ -18,7 +18,13 @@ FitOn = Literal["training", "both"]
 
 
 def grower_of(problem: Problem, fit_on: FitOn) -> Grower:
-    """The table that trees are grown on: the training part, followed by the validation part for ``both``."""
+    """The table that trees are grown on: the training part, followed by the validation part for ``both``.
+
+    Raises:
+        ValueError: the task has no classes.
+    """
+    if not problem.n_classes:
+        raise ValueError(f"cost-sensitive trees classify; the task {problem.task!r} has no classes")
     X, y = problem.train.X, problem.train.y
     if fit_on == "both":
         X, y = np.concatenate([X, problem.validation.X]), np.concatenate([y, problem.validation.y])

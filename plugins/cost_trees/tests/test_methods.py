@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_core import Costs, RequestError, Rows, build, outcome_of
-from bench_core.testing import make_case
+from bench_core.testing import make_case, make_problem
 
 
 def noisy(seed=0, rows=600):
@@ -36,6 +36,11 @@ def test_a_dear_test_loses_to_a_cheap_less_informative_one(method, make):
     even = method.fit(make(X, y, prices=[1, 1, 1])).policies[0]
     assert dear.tree.column[0] == 0
     assert even.tree.column[0] == 1
+
+
+def test_a_task_without_classes_is_refused():
+    with pytest.raises(ValueError, match="'regression' has no classes"):
+        EG2().fit(make_problem("regression"))
 
 
 def test_without_omega_and_for_c45_prices_do_not_matter(make):

@@ -16,7 +16,7 @@ from bench_core import Problem
 
 __all__ = ["Oracle", "Prices", "fit_oracle"]
 
-_BLOCK, _AT_ONCE = 64, 512
+_BLOCK, _AT_ONCE = 64, 2048
 _TINY = 1e-12
 
 
@@ -223,12 +223,18 @@ class Oracle:
     def mean_losses(
         self, near: NDArray[np.int64], known: NDArray[np.bool_], candidates: Candidates
     ) -> NDArray[np.float64]:
-        """Return each row's expected losses, over its nearest references: float64 (rows, 1 + sets)."""
+        """Return each row's expected losses, over its nearest references: float64 (rows, 1 + sets).
+
+        Rows with the same known features share references, whose losses are then computed once.
+        """
         k = near.shape[1]
-        flat = near.reshape(-1)
+        masks, mask = np.unique(known, axis=0, return_inverse=True)
+        pairs = near + len(self.y) * mask.reshape(-1, 1)
+        distinct, place = np.unique(pairs, return_inverse=True)
+        reference = distinct % len(self.y)
         losses = set_losses(
-            self.predictor, self.X[flat], self.y[flat], np.repeat(known, k, axis=0), candidates
-        ).reshape(len(near), k, -1)
+            self.predictor, self.X[reference], self.y[reference], masks[distinct // len(self.y)], candidates
+        )[place.reshape(len(near), k)]
         total = losses[:, 0].copy()
         for neighbour in range(1, k):  # one after the other: the order of the sum does not depend on the batch
             total += losses[:, neighbour]

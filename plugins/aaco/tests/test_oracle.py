@@ -92,6 +92,17 @@ def test_rows_acquire_what_the_definition_says(variant):
             assert set(np.flatnonzero(acquired[i])) == plain(oracle, problem, lambda_, x)
 
 
+def test_expected_losses_of_a_row_do_not_depend_on_the_other_rows():
+    """Rows with the same known features share references, and the losses of these."""
+    problem = make_problem("multiclass")
+    oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=6, reference_rows=30)
+    rng = np.random.default_rng(0)
+    near, known = rng.integers(0, 8, (40, 3)), rng.random((3, problem.n_features))[rng.integers(0, 3, 40)] < 0.5
+    together = oracle.mean_losses(near, known, oracle.candidates)
+    alone = [oracle.mean_losses(near[i : i + 1], known[i : i + 1], oracle.candidates)[0] for i in range(40)]
+    assert together.tolist() == np.array(alone).tolist()
+
+
 def pointer(rows=1500, last=False):
     """Feature "kind" has no value on its own; it determines which of four others is the class."""
     rng = np.random.default_rng(0)

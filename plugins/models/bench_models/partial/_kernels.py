@@ -64,7 +64,7 @@ def _add(trees, x, known, bits, scores, nodes, masks):  # type: ignore[no-untype
                 word = masks[depth, w]
                 if word:
                     for b in range(64):
-                        scores[output, 64 * w + b] += value * np.float64((word >> np.uint64(b)) & np.uint64(1))
+                        scores[output, 64 * w + b] += value if (word >> np.uint64(b)) & np.uint64(1) else 0.0
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Units of purchase, and candidate sets of them."""
+"""Units of purchase, candidate sets of them, and sets that occur several times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["draw_candidates", "units_of"]
+__all__ = ["distinct_sets", "draw_candidates", "units_of"]
 
 
 def units_of(problem: Problem) -> NDArray[np.int64]:
@@ -32,3 +32,15 @@ def draw_candidates(rng: np.random.Generator, unit: NDArray[np.int64], subsets: 
         ranks = np.argsort(np.argsort(words[:, 1:], axis=1, kind="stable"), axis=1, kind="stable")
         sets += list(ranks < size[:, None])
     return Candidates(np.array(sets)[:, unit])
+
+
+def distinct_sets(sets: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return the distinct sets, and for each set its place among them.
+
+    Args:
+        sets: bool (n, features), at least one feature.
+    """
+    packed = np.packbits(sets, axis=1)
+    keys = packed.view(f"S{packed.shape[1]}").reshape(-1)  # sorted ten times as fast as rows of an array
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return sets[first], place.reshape(-1)

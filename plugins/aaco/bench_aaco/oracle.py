@@ -11,7 +11,7 @@ from bench_models.partial import Candidates, PartialPredictor, set_losses
 from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
-from bench_aaco.candidates import draw_candidates, units_of
+from bench_aaco.candidates import distinct_sets, draw_candidates, units_of
 from bench_core import Problem
 
 __all__ = ["Oracle", "Prices", "fit_oracle"]
@@ -134,9 +134,9 @@ class Oracle:
         best_sets(losses, known, self.candidates.member, *self.prices[:3], lambda_, best)
         buying = np.flatnonzero(best >= 0)
         # The unknown features of a set may differ from row to row.
-        new, which = np.unique(self.candidates.member[best[buying]] & ~known[buying], axis=0, return_inverse=True)
+        new, which = distinct_sets(self.candidates.member[best[buying]] & ~known[buying])
         for number, extra in enumerate(new):
-            rows, parts = buying[which.reshape(-1) == number], self._parts(extra)
+            rows, parts = buying[which == number], self._parts(extra)
             if len(parts) == 1:
                 wanted[rows] = parts[0]
                 continue
@@ -228,8 +228,8 @@ class Oracle:
         Rows with the same known features share references, whose losses are then computed once.
         """
         k = near.shape[1]
-        masks, mask = np.unique(known, axis=0, return_inverse=True)
-        pairs = near + len(self.y) * mask.reshape(-1, 1)
+        masks, mask = distinct_sets(known)
+        pairs = near + len(self.y) * mask[:, None]
         distinct, place = np.unique(pairs, return_inverse=True)
         reference = distinct % len(self.y)
         losses = set_losses(

@@ -6,13 +6,15 @@ import pickle
 
 import numpy as np
 import pytest
-from bench_aaco.candidates import draw_candidates, units_of
+from bench_aaco.candidates import distinct_sets, draw_candidates, units_of
 from bench_aaco.kernels import best_sets
 from bench_aaco.lambdas import in_log
 from bench_aaco.oracle import fit_oracle
 from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
 from bench_models.partial import fit_installed, set_losses
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench_core import Costs, Part, Problem, RequestError, Rows
 from bench_core.testing import make_problem
@@ -90,6 +92,16 @@ def test_rows_acquire_what_the_definition_says(variant):
         acquired = OraclePolicy(oracle, lambda_, oracle.first(lambda_)).decide(Rows(X)).acquired
         for i, x in enumerate(X):
             assert set(np.flatnonzero(acquired[i])) == plain(oracle, problem, lambda_, x)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**6), features=st.integers(1, 20))
+def test_every_set_is_found_once_among_the_distinct_sets(seed, features):
+    rng = np.random.default_rng(seed)
+    sets = rng.random((6, features))[rng.integers(0, 6, 30)] < 0.3
+    distinct, place = distinct_sets(sets)
+    assert (distinct[place] == sets).all()
+    assert len(distinct) == len({tuple(row) for row in sets.tolist()})
 
 
 def test_expected_losses_of_a_row_do_not_depend_on_the_other_rows():

@@ -41,6 +41,9 @@ def render_budgets(suite: Suite, comparison: Mapping[str, Any]) -> str:
     lines = [
         f"# At every budget: {text(title)}",
         "",
+        "This page ranks methods: which one is first most often? To tell similar methods apart, ranks need many data "
+        "sets. To choose a method, read [what each method loses](answer.md) instead.",
+        "",
         "A budget is a share of what all features cost. A method answers with the policy that has the best validation "
         "score among those whose validation cost is within the budget; its numbers are those of the test part. Ranks "
         "are taken split by split, averaged over a data set's splits and draws of prices, then over data sets. Nothing "

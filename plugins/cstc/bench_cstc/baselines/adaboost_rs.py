@@ -195,10 +195,9 @@ class VotePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, X: Floats) -> Floats:
-        """The weighted mean vote, in [−1, 1]; float64 (rows,).
+        """The weighted mean vote, in [−1, 1], to ten digits; float64 (rows,).
 
-        It is rounded to ten digits: the votes of different trees often have the same sum, and rounding errors would
-        order these rows differently on different machines.
+        Rounding errors would order rows whose votes have the same sum differently on different machines.
         """
         out = np.zeros(len(X))
         for place, column in enumerate(self.voters.votes(X, self.chosen).T):

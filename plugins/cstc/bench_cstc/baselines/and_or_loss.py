@@ -80,8 +80,7 @@ class AndOr:
 
     def scores(self, weights: Floats, bias: Floats) -> Floats:
         """float64 (rows, stages)."""
-        # A product for each stage: BLAS sums the columns of a matrix in different orders, and a stage that starts as a
-        # copy of another would then leave it by rounding errors, differently on every machine.
+        # One product a stage: BLAS sums columns of a matrix in different orders, which would tell equal stages apart.
         return np.stack([self.X @ weight for weight in weights], axis=1) + bias
 
     def loss(self, weights: Floats, bias: Floats) -> tuple[float, Floats, Floats]:
@@ -101,14 +100,6 @@ class AndOr:
     def value(self, weights: Floats, bias: Floats) -> float:
         """F."""
         return self.loss(weights, bias)[0] + self.penalty(weights)
-
-    def exact(self, weights: Floats, bias: Floats) -> float:
-        """F with the exact minimum, in the paper's form: largest and smallest hinge over stages."""
-        scores = self.scores(weights, bias)
-        largest = np.square(np.maximum(0.0, 1.0 - scores)).max(axis=1)
-        smallest = np.square(np.maximum(0.0, 1.0 + scores)).min(axis=1)
-        each = np.where(self.y > 0, largest, smallest)
-        return float(self.omega @ each) / len(self.y) + self.penalty(weights)
 
     def minimise(self, weights: Floats, bias: Floats, max_iter: int, tol: float) -> Fit:
         """Descend from a start.

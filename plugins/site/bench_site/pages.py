@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_analysis import Panel
-from bench_leaderboard import code, text
+from bench_leaderboard import blocks, code, text
 
 from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked
@@ -58,7 +58,8 @@ class Pages:
         self.names = {use: usual_name(use, published) for use in self.uses}
         self.facts = {use: facts_of(use, published) for use in self.uses}
         self.templates = environment()
-        self.templates.filters.update(text=text, code=code, prose=prose, percent=lambda share: f"{100 * share:g} %")
+        self.templates.filters.update(text=text, blocks=blocks, code=code, prose=prose)
+        self.templates.filters["percent"] = lambda share: f"{100 * share:g} %"
         self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
 
     def files(self) -> Files:

@@ -284,7 +284,12 @@ HOSTILE = """
 name = "hostile"
 title = '''</title><script>alert("suite")</script> {{ 7*7 }} {% raw %}'''
 source = "<img src=x onerror=alert(1)>"
-description = "</p><script>alert(2)</script>"
+description = '''
+</p><script>alert(2)</script>
+
+- <script>alert(10)</script>
+- second item
+'''
 
 [protocol]
 seeds = 2
@@ -357,7 +362,8 @@ def test_hostile_names_inject_no_element_or_attribute_into_pages_and_figures(ben
         assert page.found == [], path
         assert not (path.suffix == ".svg" and "<script" in path.read_text(encoding="utf-8"))
     home = html(bench.folder / "site", "suites/hostile/index.html")
-    assert home.count("&lt;script&gt;alert(") >= 3
+    assert home.count("&lt;script&gt;alert(") >= 4
+    assert "<li>second item</li>" in home
     data = sorted((bench.folder / "site" / "assets" / "data").rglob("*.js"))
     assert len(data) > 2
     assert not any("<" in path.read_text(encoding="utf-8") for path in data)

@@ -71,7 +71,7 @@ class Suite:
         self._section_metrics: dict[str, Metric] = {}
         for key, section in registry.sections.items():
             self._section_metrics |= section.rules.check(self, self.section(key))
-        self.selection_metrics()  # metrics that several plugins claim are found now
+        self.selection_metrics()  # raises if several plugins claim one of them
         self._built: dict[tuple[Any, str], Any] = {}
         self._build_methods()
         self._whole_grid = list(self._grids({}))  # builds every instance, so that errors are found now

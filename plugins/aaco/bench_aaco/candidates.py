@@ -1,4 +1,4 @@
-"""Units of purchase, candidate sets of them, and sets that occur several times."""
+"""Units of purchase, candidate sets of units, and the distinct sets among several."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def distinct_sets(sets: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[n
         sets: bool (n, features), at least one feature.
     """
     packed = np.packbits(sets, axis=1)
-    keys = packed.view(f"S{packed.shape[1]}").reshape(-1)  # sorted ten times as fast as rows of an array
+    keys = packed.view(f"S{packed.shape[1]}").reshape(-1)  # NumPy sorts texts ten times as fast as rows of an array
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return sets[first], place.reshape(-1)
+    return sets[first], place

@@ -105,7 +105,7 @@ def test_every_set_is_found_once_among_the_distinct_sets(seed, features):
 
 
 def test_expected_losses_of_a_row_do_not_depend_on_the_other_rows():
-    """Rows with the same known features share references, and the losses of these."""
+    """Losses that several rows need are computed once."""
     problem = make_problem("multiclass")
     oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=6, reference_rows=30)
     rng = np.random.default_rng(0)

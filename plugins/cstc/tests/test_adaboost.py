@@ -176,7 +176,7 @@ def test_draws_stop_before_the_first_that_would_exceed_the_budget(drawn, prices,
 
 
 def test_votes_of_equal_weight_give_equal_scores_in_any_order():
-    """0.1 + 0.2 - 0.3 is not 0 in floating point, but such rows must tie: their order is arbitrary."""
+    """In floating point, 0.1 + 0.2 - 0.3 is above 0, and 0.3 - 0.1 - 0.2 is below it. The scores must be equal."""
     said = np.array([[1.0, 1.0, -1.0], [-1.0, -1.0, 1.0], [1.0, -1.0, 1.0]])
 
     class Said:

@@ -183,7 +183,7 @@ def test_a_limit_without_further_features_adds_no_trees():
 @settings(deadline=None)
 @given(seed=st.integers(0, 1000), columns=st.integers(1, 40))
 def test_stages_with_equal_weights_have_equal_gradients_to_the_last_bit(seed, columns):
-    """Otherwise a stage that starts as a copy of another leaves it by rounding errors, which depend on the machine."""
+    """A new stage starts as a copy of the last one. Rounding errors must not part them: they depend on the machine."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(50, columns)), rng.choice([-1.0, 1.0], 50)
     problem = AndOr(X, y, np.ones(50), np.ones((5, columns), dtype=bool), np.zeros(columns), 0.3)

@@ -45,9 +45,9 @@ def _greedy(
 ) -> list[Subset]:
     """The sets of the greedy search, from one feature on.
 
-    A feature that lowers the loss comes before any that does not, and the greatest gain per price comes first. Without
-    a gain there is nothing to pay for: the feature of least harm comes first, then the cheapest. Remaining ties go to
-    the lower feature index.
+    A step adds the feature with the greatest gain per price; a gain is a fall of the loss. If no feature has a gain, it
+    adds the feature that raises the loss least, and the cheapest of several such features. Remaining ties go to the
+    lower feature index.
     """
     now: Subset = ()
     way: list[Subset] = []

@@ -55,8 +55,8 @@ def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: in
     Boosting ends at a tree that is no better than chance, or at one without errors, which is kept with the weight of an
     error of 1e-10. Equal rows with equal labels always get the same votes, so they are merged.
 
-    Two stumps are often equally good. Which one is taken then depends on the last bits of the weights, so these are the
-    same on every machine: sums and divisions are, exp and log are not. α is rounded to twelve digits.
+    The last bits of the weights decide between equally good stumps. Weights are computed by sums and divisions, whose
+    last bits are the same on every machine, and not by exp and log. α is rounded to twelve digits.
 
     Args:
         problem: the training part.

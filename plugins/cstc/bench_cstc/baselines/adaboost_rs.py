@@ -195,9 +195,9 @@ class VotePolicy(Policy):
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, X: Floats) -> Floats:
-        """The weighted mean vote, in [−1, 1], to ten digits; float64 (rows,).
+        """The weighted mean vote, in [−1, 1]; float64 (rows,).
 
-        Rounding errors would order rows whose votes have the same sum differently on different machines.
+        It has ten digits. With more, rounding errors, which differ between machines, would order rows with equal votes.
         """
         out = np.zeros(len(X))
         for place, column in enumerate(self.voters.votes(X, self.chosen).T):

@@ -80,7 +80,7 @@ class AndOr:
 
     def scores(self, weights: Floats, bias: Floats) -> Floats:
         """float64 (rows, stages)."""
-        # One product a stage: BLAS sums columns of a matrix in different orders, which would tell equal stages apart.
+        # One product for each stage: in a product for all stages, BLAS may round equal columns differently.
         return np.stack([self.X @ weight for weight in weights], axis=1) + bias
 
     def loss(self, weights: Floats, bias: Floats) -> tuple[float, Floats, Floats]:

@@ -134,7 +134,7 @@ def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(pl
     assert "something is answered" not in page
     folder = plain.folder / "leaderboard" / "s"
     assert export_files(folder)
-    assert not (folder / "comparison.json").exists()
+    assert not (folder / "losses.json").exists()
     assert "not installed" in plain("export", plain.suite(SUITE), "--budgets", expect=2).stderr
 
 
@@ -142,4 +142,4 @@ def test_pages_have_no_claims_and_no_comparison_where_those_are_not_installed(pl
 def test_pages_have_claims_and_a_comparison_where_those_are_installed(bench: Bench) -> None:
     bench("run", bench.suite(SUITE + CLAIM))
     assert "something is answered" in bench.page()
-    assert (bench.folder / "leaderboard" / "s" / "comparison.json").is_file()
+    assert (bench.folder / "leaderboard" / "s" / "losses.json").is_file()

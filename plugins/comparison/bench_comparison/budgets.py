@@ -21,7 +21,6 @@ from bench_analysis import Quality, points_of
 from bench_records import Records
 from numpy.typing import NDArray
 
-from bench_comparison.resampling import means_of
 from bench_comparison.steps import NONE, ROUNDING, Steps
 
 if TYPE_CHECKING:
@@ -53,8 +52,6 @@ class Answers:
             that are not done.
         cost: float64 (methods, seeds, budgets): cost of the answer on the test part.
         area: float64 (methods, seeds): area below the step curve of test quality, over budgets from 0 to 1.
-        fixed: float64 (methods, seeds, budgets): test quality of the best fixed subset that costs no more, on
-            validation, than the method's answer; NaN where there is none.
         reference: by seed, the method that is the full model.
         full: float64 (seeds,): test quality of the full model.
         whole_validation, whole_test: float64 (methods, seeds): quality of the answer to an unlimited budget.
@@ -76,7 +73,6 @@ class Answers:
     test: Numbers
     cost: Numbers
     area: Numbers
-    fixed: Numbers
     reference: tuple[str, ...]
     full: Numbers
     whole_validation: Numbers
@@ -94,16 +90,6 @@ class Answers:
         values = np.concatenate([self.test, self.area[:, :, None]], axis=2)
         return relative(self.quality, values, self.full[None, :, None])
 
-    @cached_property
-    def mean_shares(self) -> Numbers:
-        """Means of `shares` over seeds; float64 (methods, budgets + 1)."""
-        return means_of(self.shares)
-
-    @cached_property
-    def over_fixed(self) -> Numbers:
-        """Mean difference of the shares of an answer and of the best fixed subset; float64 (methods, budgets)."""
-        return means_of(self.shares[:, :, :-1] - relative(self.quality, self.fixed, self.full[None, :, None]))
-
     def over(self, tolerance: float) -> NDArray[np.bool_]:
         """Whether an answer's test cost exceeds the budget by more than the tolerance; bool (methods, seeds, budgets).
 
@@ -115,7 +101,7 @@ class Answers:
             return np.asarray(self.cost > limit)
 
     def status(self, method: str, budget: int, tolerance: float) -> str:
-        """How a method stands at a budget: ``ranked``, or why it is not.
+        """How a method stands at a budget: ``ok``, or why it has no answer there that counts.
 
         ``incomplete`` (it lacks a split that others have done), ``no policy`` (on some split, none fits), ``over
         budget`` (its mean test cost over the splits exceeds the budget by more than the tolerance), or as in
@@ -132,11 +118,11 @@ class Answers:
         if not self.done[row].all():
             return self.lacking.get(method, "incomplete")
         if budget == len(self.budgets):
-            return "ranked"
+            return "ok"
         if np.isnan(self.test[row, :, budget]).any():
             return "no policy"
         mean = float(self.cost[row, :, budget].sum()) / len(self.seeds)
-        return "over budget" if mean > self.budgets[budget] * (1 + tolerance) * (1 + ROUNDING) else "ranked"
+        return "over budget" if mean > self.budgets[budget] * (1 + tolerance) * (1 + ROUNDING) else "ok"
 
 
 def relative(quality: Quality, values: Numbers, full: Numbers) -> Numbers:
@@ -166,7 +152,6 @@ def answers_of(
     methods: Sequence[str],
     quality: Quality,
     budgets: Sequence[float],
-    static: Sequence[str] = (),
     cost: str | None = "cost",
     lacking: Mapping[str, str] | None = None,
 ) -> Answers | None:
@@ -178,7 +163,6 @@ def answers_of(
         methods: names, in order.
         quality: the quality of answers.
         budgets: ascending.
-        static: methods that look at the same features of every row.
         cost: the metric of cost, see `bench_analysis.quality.cost_shares`; None for costs in the unit of
             the prices, in which the budgets are then given.
         lacking: method → why it has trials without a number.
@@ -213,16 +197,6 @@ def answers_of(
     if floor is None:
         floor = float(tested.max() if quality.goal == "min" else tested.min())
     taken = {name: _taken(values, places) for name, values in column.items()}
-    fixed = np.full(places.shape, np.nan)
-    mine = np.isin(table["method"].to_numpy(), list(static))
-    if mine.any():
-        of_seed = np.asarray(trial[mine] % len(seeds), dtype=np.int64)
-        order = np.argsort(of_seed, kind="stable")
-        there = np.flatnonzero(mine)[order]
-        subset = Steps(of_seed[order], column["chosen_cost"][there], sign * column["chosen_quality"][there], len(seeds))
-        limits = np.where(np.isnan(taken["chosen_cost"]), -1.0, taken["chosen_cost"])
-        positions = subset.at(limits.transpose(1, 0, 2).reshape(len(seeds), -1))
-        fixed = _taken(tested[there], positions).reshape(len(seeds), len(names), -1).transpose(1, 0, 2)
     return Answers(
         dataset=str(frame["dataset"].iloc[0]),
         costs=str(frame["costs"].iloc[0]),
@@ -235,7 +209,6 @@ def answers_of(
         test=_taken(tested, places),
         cost=taken["cost"],
         area=steps.areas(tested, floor).reshape(shape),
-        fixed=fixed,
         reference=tuple(names[i] for i in leader),
         full=full,
         whole_validation=whole_validation,

@@ -7,13 +7,12 @@ from typing import Any
 from bench_analysis import Analysed
 from bench_leaderboard import FigureEntry, MetricsEntry, PagePart, splits_so_far
 
-from bench_comparison.answer import answer_of
 from bench_comparison.findings import main_view
 from bench_comparison.overall import overall_of
 from bench_comparison.populations import comparison_of
-from bench_comparison.question import answer_once, compared_once, scale_once
+from bench_comparison.question import answer_once, populations_once, scale_once
 from bench_comparison.render.answer_page import render_answer
-from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_comparison.render.budgets import render_absolute, render_rows
 from bench_comparison.render.cross_dataset import overall_sections
 
 __all__ = ["page_part"]
@@ -32,7 +31,7 @@ def page_part(analysed: Analysed, order: int) -> PagePart:
     data, files = _comparison(analysed)
     if data:
         name = analysed.suite.name
-        links = f"[What each method loses at each budget]({name}/answer.md) · [ranks and uses]({name}/budgets.md)"
+        links = f"[What each method loses at each budget]({name}/answer.md)"
         answered = main_view(data["losses"]) is not None
         figures = [FigureEntry(kind="answer")] if answered else []
         return PagePart(order, ["## Over all data sets", "", links, ""], figures, data=data, files=files)
@@ -48,17 +47,14 @@ def _comparison(analysed: Analysed) -> tuple[dict[str, Any], dict[str, str]]:
     entry = comparison_of(suite)
     if entry is None or records.policies.empty:
         return {}, {}
-    compares, answer = compared_once(analysed), answer_once(analysed)
+    answer = answer_once(analysed)
     if answer is None:
         return {}, {}
-    comparison = answer_of(suite, records, entry, compares)
     rows = ((grid.dataset, row.done, row.expected) for grid in analysed.tables for row in grid.rows)
     files = {
         "answer.md": render_answer(suite, answer, splits_so_far(rows)),
-        "budgets.md": render_budgets(suite, comparison),
-        "budgets.csv": render_rows(suite, records, entry, compares),
-        "wins.csv": render_wins(compares, entry.budgets),
+        "budgets.csv": render_rows(suite, records, entry, populations_once(analysed)),
     }
     if entry.absolute:
         files["absolute.csv"] = render_absolute(suite, records, entry)
-    return {"comparison": comparison, "losses": answer, "scale": scale_once(analysed)}, files
+    return {"losses": answer, "scale": scale_once(analysed)}, files

@@ -1,4 +1,4 @@
-"""What is compared with what: data sets of one task and one kind of prices, and the uses that a suite names."""
+"""What is compared with what: data sets of one task and one kind of prices."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bench_analysis import cells_of, default_quality
 from bench_records import Records, is_over_limit, refusal_threshold
 
 from bench_comparison.budgets import Answers, answers_of
-from bench_comparison.schema import ComparisonEntry, Prices, UseEntry
+from bench_comparison.schema import ComparisonEntry, Prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bench_core.suites import Suite
 
-__all__ = ["Population", "Task", "absolute_answers", "comparison_of", "populations", "prices_of", "use_answers"]
+__all__ = ["Population", "Task", "absolute_answers", "comparison_of", "populations", "prices_of"]
 
 Task = Literal["classification", "classification with refusals", "ranking", "regression"]
 
@@ -72,18 +72,11 @@ def prices_of(suite: Suite, entry: ComparisonEntry, dataset: str, costs: str) ->
 def populations(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Population]:
     """Every population with a record: in the order of `Task`, within each task in that of `Prices`."""
     groups: dict[tuple[Task, Prices], list[Answers]] = {}
-    for answers, task in _answers(suite, records, entry.budgets, entry.static):
+    for answers, task in _answers(suite, records, entry.budgets):
         kind = prices_of(suite, entry, answers.dataset, answers.costs)
         groups.setdefault((task, kind), []).append(answers)
     order = [(task, kind) for task in get_args(Task) for kind in get_args(Prices)]
     return [Population(*key, tuple(groups[key])) for key in order if key in groups]
-
-
-def use_answers(suite: Suite, records: Records, entry: ComparisonEntry, use: UseEntry) -> list[Answers]:
-    """The answers of a use's methods on its data sets, by its metric of cost."""
-    methods = use.methods or suite.method_names()
-    static = [name for name in entry.static if name in methods]
-    return [answers for answers, _ in _answers(suite, records, entry.budgets, static, use.datasets, methods, use.cost)]
 
 
 def absolute_answers(suite: Suite, records: Records, entry: ComparisonEntry) -> list[Answers]:
@@ -91,18 +84,12 @@ def absolute_answers(suite: Suite, records: Records, entry: ComparisonEntry) -> 
     return [
         answers
         for dataset, budgets in entry.absolute.items()
-        for answers, _ in _answers(suite, records, budgets, entry.static, [dataset], cost=None)
+        for answers, _ in _answers(suite, records, budgets, [dataset], cost=None)
     ]
 
 
 def _answers(
-    suite: Suite,
-    records: Records,
-    budgets: Sequence[float],
-    static: Sequence[str],
-    datasets: Sequence[str] = (),
-    methods: Sequence[str] = (),
-    cost: str | None = "cost",
+    suite: Suite, records: Records, budgets: Sequence[float], datasets: Sequence[str] = (), cost: str | None = "cost"
 ) -> Iterator[tuple[Answers, Task]]:
     why = _lacking(records)
     for place in suite.grids:
@@ -112,8 +99,7 @@ def _answers(
         quality = default_quality(suite, records, cell) if cell is not None else None
         if cell is None or quality is None:
             continue
-        run = [m for m in suite.methods_on(place[0]) if not methods or m in methods]
-        answers = answers_of(records, cell, run, quality, budgets, static, cost, why.get(place, {}))
+        answers = answers_of(records, cell, suite.methods_on(place[0]), quality, budgets, cost, why.get(place, {}))
         if answers is not None:
             yield answers, _task(records, list(cell["name"].unique()))
 

@@ -9,13 +9,12 @@ import numpy as np
 from bench_analysis import Analysed
 from bench_records import Records, times_of
 
-from bench_comparison.answer import Compares, compares_of
 from bench_comparison.draws import DRAWS
 from bench_comparison.findings import findings, unknown
 from bench_comparison.kinds import EMPTY, KINDS, places_of
 from bench_comparison.layout import Layout
 from bench_comparison.losses import BAND
-from bench_comparison.populations import Population, Task, comparison_of
+from bench_comparison.populations import Population, Task, comparison_of, populations
 from bench_comparison.scale import measured
 from bench_comparison.schema import ComparisonEntry
 from bench_comparison.sets import sets_of, unit_values
@@ -24,19 +23,19 @@ from bench_comparison.views import task_views
 if TYPE_CHECKING:
     from bench_core.suites import Suite
 
-__all__ = ["answer_once", "compared_once", "loss_answer", "scale_once"]
+__all__ = ["answer_once", "loss_answer", "populations_once", "scale_once"]
 
 FORMAT = 1
 
 
-def compared_once(analysed: Analysed) -> Compares:
-    """The comparison of a suite's records, computed once; empty where the suite asks for none, or has no record."""
+def populations_once(analysed: Analysed) -> list[Population]:
+    """The populations of a suite's records, computed once; empty where the suite compares nothing, or has no record."""
 
-    def compute(of: Analysed) -> Compares:
+    def compute(of: Analysed) -> list[Population]:
         entry = comparison_of(of.suite)
-        return [] if entry is None or of.records.policies.empty else compares_of(of.suite, of.records, entry)
+        return [] if entry is None or of.records.policies.empty else populations(of.suite, of.records, entry)
 
-    return analysed.once("compared", compute)
+    return analysed.once("populations", compute)
 
 
 def answer_once(analysed: Analysed) -> dict[str, Any] | None:
@@ -54,13 +53,13 @@ def _both_once(analysed: Analysed) -> tuple[dict[str, Any] | None, dict[str, Any
         entry = comparison_of(of.suite)
         if entry is None or of.records.policies.empty:
             return None, None
-        return loss_answer(of.suite, of.records, entry, [population for population, _ in compared_once(of)])
+        return loss_answer(of.suite, of.records, entry, populations_once(of))
 
     return analysed.once("answer", compute)
 
 
 def loss_answer(
-    suite: Suite, records: Records, entry: ComparisonEntry, populations: Sequence[Population]
+    suite: Suite, records: Records, entry: ComparisonEntry, compared: Sequence[Population]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The answer as plain data, and each data set on its scale. Numbers are rounded: the same on every machine.
 
@@ -74,7 +73,7 @@ def loss_answer(
     places = places_of(suite, entry)
     times = {method: _times(suite, records, method) for method in places}
     layout = Layout.of(places, {method: fit for method, (fit, _) in times.items()})
-    cells = measured(suite, records, entry, populations)
+    cells = measured(suite, records, entry, compared)
     views, sets = [], []
     for task in get_args(Task):
         used = [cell for cell in cells if cell.task == task and cell.clear]

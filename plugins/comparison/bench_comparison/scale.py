@@ -117,7 +117,7 @@ def _measured(
     for m, method in enumerate(names):
         for budget in range(len(answers.budgets)):
             status = answers.status(method, budget, entry.tolerance)
-            if status == "ranked":
+            if status == "ok":
                 row = answers.methods.index(method)
                 quality[m, :, budget] = (sign * answers.test[row, :, budget] - empty) / unit
                 beside[m, budget] = _mean(answers.beside[row, :, budget])

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["PRICES", "ComparisonEntry", "Prices", "UseEntry"]
+__all__ = ["PRICES", "ComparisonEntry", "Prices"]
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Prices = Literal["fees", "classes", "generated", "unit", "drawn"]
@@ -31,25 +31,6 @@ Amount = Annotated[float, Field(ge=0)]
 Amounts = Annotated[list[Amount], Field(min_length=1), AfterValidator(_rising)]
 
 
-class UseEntry(BaseModel):
-    """``[[comparison.uses]]``: a use that readers may have; ``budgets.md`` says which method to use for it.
-
-    Attributes:
-        title: what it is called: ``Cheap medical tests``.
-        datasets: names of data sets that stand for it.
-        methods: names of the methods that are compared; all when empty.
-        cost: the metric of cost: ``cost``, what features cost; or another such as ``mean-base-models``, as a share
-            of the largest value that any of these methods has on the data set.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-    title: Name
-    datasets: Annotated[list[Name], Field(min_length=1)]
-    methods: list[Name] = []
-    cost: Name = "cost"
-
-
 class ComparisonEntry(BaseModel):
     """``[comparison]``: methods are compared over data sets at budgets, and the front page says which to use.
 
@@ -59,8 +40,6 @@ class ComparisonEntry(BaseModel):
         tolerance: the share of a budget by which the mean test cost over the splits may exceed it before a method
             counts as *over budget* there.
         fallback: name of the method that buys nothing.
-        static: names of the methods that look at the same features of every row; the best of them on validation is
-            the best fixed subset.
         reference: names of methods; the best of them on validation with all features is 100 % of the scale of quality.
             Empty: the suite's `bench_comparison.kinds.REFERENCES`.
         prices: kind of prices → names of cost schemes. For others, ``use`` decides: ``uniform`` prices are
@@ -70,7 +49,6 @@ class ComparisonEntry(BaseModel):
         kinds: method → its kind, see `bench_comparison.kinds.KINDS`; for methods that are not listed there.
         families: name → data sets that are near-duplicates and together count as one. Those of one table (the same
             source and parameters) are one family already.
-        uses: uses that readers may have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -79,10 +57,8 @@ class ComparisonEntry(BaseModel):
     absolute: dict[Name, Amounts] = {}
     tolerance: Annotated[float, Field(ge=0, le=1)] = 0.1
     fallback: str = ""
-    static: list[Name] = []
     reference: list[Name] = []
     prices: dict[Prices, list[Name]] = {}
     metrics: list[Name] = []
     kinds: dict[Name, Name] = {}
     families: dict[Name, list[Name]] = {}
-    uses: list[UseEntry] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bench_comparison.kinds import KINDS
-from bench_comparison.schema import ComparisonEntry, UseEntry
+from bench_comparison.schema import ComparisonEntry
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import SectionRules, Suite
 
@@ -20,7 +20,6 @@ def _check_comparison(suite: Suite, entry: ComparisonEntry | Sequence[object]) -
     methods, datasets = suite.method_names(), suite.dataset_names()
     costs = list(dict.fromkeys(c for _, c in suite.grids))
     _check_names(f"{where}.fallback", "method", [entry.fallback] if entry.fallback else [], methods)
-    _check_names(f"{where}.static", "method", entry.static, methods)
     _check_names(f"{where}.kinds", "method", list(entry.kinds), methods)
     _check_names(f"{where}.kinds", "kind", list(entry.kinds.values()), [kind.name for kind in KINDS])
     for family, names in entry.families.items():
@@ -33,12 +32,7 @@ def _check_comparison(suite: Suite, entry: ComparisonEntry | Sequence[object]) -
     for name in listed:
         if listed.count(name) > 1:
             raise RequestError(f"{where}.prices: {name!r} is listed twice")
-    needed = list(entry.metrics)
-    for i, use in enumerate(entry.uses):
-        _check_names(f"{where}.uses[{i}].datasets", "data set", use.datasets, datasets)
-        _check_names(f"{where}.uses[{i}].methods", "method", use.methods, methods)
-        needed += [use.cost] if use.cost != "cost" else []
-    return {name: suite.registry.metric(name, where) for name in needed}
+    return {name: suite.registry.metric(name, where) for name in entry.metrics}
 
 
 def _check_names(where: str, kind: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -47,4 +41,4 @@ def _check_names(where: str, kind: str, given: Sequence[str], known: Sequence[st
             raise RequestError(f"{where}: there is no {kind} {name!r}; {did_you_mean(name, known)}")
 
 
-RULES = SectionRules(ComparisonEntry, _check_comparison, {"comparison": ComparisonEntry, "uses": UseEntry})
+RULES = SectionRules(ComparisonEntry, _check_comparison, {"comparison": ComparisonEntry})

@@ -12,12 +12,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from bench_analysis.analysed import Analysed
-from bench_comparison.answer import answer_of, compares_of
 from bench_comparison.budget_table import budget_table
 from bench_comparison.populations import comparison_of, populations
 from bench_comparison.question import answer_once
 from bench_comparison.render.answer_page import render_answer
-from bench_comparison.render.budgets import render_absolute, render_budgets, render_rows, render_wins
+from bench_comparison.render.budgets import render_absolute, render_rows
 from bench_comparison.render.front import front_part
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe
@@ -35,12 +34,7 @@ COMPARISON = """
 [comparison]
 budgets = [0.1, 1.0]
 fallback = "majority"
-static = ["subset"]
 reference = ["slow"]
-
-[[comparison.uses]]
-title = "Cheap tests"
-datasets = ["D0", "D1"]
 """
 Families = Mapping[str, Sequence[tuple[float, float]]]
 """Method → its policies' cost and accuracy, alike on both parts and on all splits and data sets."""
@@ -94,13 +88,6 @@ def front(of: Suite, found: Records) -> str:
     return render_front([{**described, "losses": said}], of.registry)
 
 
-def ranks(of: Suite, found: Records) -> str:
-    entry = comparison_of(of)
-    assert entry is not None
-    said = json.loads(json.dumps(answer_of(of, found, entry, compares_of(of, found, entry))))
-    return render_budgets(of, said)
-
-
 def line(page: str, start: str) -> str:
     return next(one for one in page.splitlines() if one.startswith(start))
 
@@ -113,61 +100,10 @@ QUICK_WINS: Families = {
 }
 
 
-def test_the_best_at_a_budget_is_named_with_its_data_sets_and_certainty() -> None:
-    page = ranks(suite(), records(suite(), QUICK_WINS))
-    at_10 = line(page, "- 10 %: ")
-    assert "**quick** is best: mean rank 1.0 [1.0, 1.0] of 3 methods on all 6 data sets" in at_10
-    assert "first in 100 % of the resamples" in at_10
-    at_100 = line(page, "- 100 %: ")
-    assert "**slow** is best" in at_100
-    assert "100.0 % [100.0, 100.0] of the full model's quality" in at_100
-
-
-def test_other_records_give_other_sentences() -> None:
-    other = {**QUICK_WINS, "subset": [(0.1, 0.95)], "quick": [(0.05, 0.45)]}
-    before, after = (ranks(suite(), records(suite(), families)) for families in (QUICK_WINS, other))
-    assert "**subset** is best" in line(after, "- 10 %: ")
-    assert "**quick** is best" not in after
-    assert line(before, "- **Cheap tests**") != line(after, "- **Cheap tests**")
-
-
-def test_methods_no_better_than_the_majority_or_a_fixed_subset_are_flagged() -> None:
-    poor = {**QUICK_WINS, "quick": [(0.05, 0.45)]}
-    cell = [part.strip() for part in line(ranks(suite(), records(suite(), poor)), "| quick").split("|")]
-    assert cell[2].endswith("†‡")
-    cell = [part.strip() for part in line(ranks(suite(), records(suite(), QUICK_WINS)), "| quick").split("|")]
-    assert "†" not in cell[2]
-    assert "‡" not in cell[2]
-    assert cell[3].endswith("‡")  # at the whole price the subset has 0.8, it 0.75
-
-
-def test_a_leader_that_the_data_sets_disagree_on_is_not_said_to_be_best() -> None:
-    swapped = {**QUICK_WINS, "quick": [(0.05, 0.55)], "slow": [(0.05, 0.7)]}
-    mixed = {d: {**QUICK_WINS, "slow": [(0.05, 0.65)]} if i % 2 else swapped for i, d in enumerate(SIX)}
-    said = line(ranks(suite(), records(suite(), mixed)), "- 10 %: ")
-    assert "it cannot be told who is best" in said
-    assert "** is best" not in said
-    assert "first in 76 % of the resamples only; it may be quick (24 %) as well" in said
-
-
-def test_few_data_sets_tell_nothing_however_clear_they_are() -> None:
-    of = suite(SIX[:4])
-    page = ranks(of, records(of, QUICK_WINS))
-    said = line(page, "- 10 %: ")
-    assert "it cannot be told who is best: the ranked methods share only 4 data sets; **quick** leads" in said
-    assert "share only 2 data sets" in line(page, "- **Cheap tests** (D0, D1)")
-
-
-def test_methods_without_a_policy_or_over_budget_are_shown_and_not_ranked() -> None:
-    page = ranks(suite(), records(suite(), QUICK_WINS))
-    assert "*no policy* (6 of 6)" in line(page, "| slow")
-
-
 @pytest.mark.slow
 def test_a_run_that_has_begun_is_reported_from_what_there_is() -> None:
     of = suite()
     some = {d: QUICK_WINS if i < 5 else {"quick": QUICK_WINS["quick"]} for i, d in enumerate(SIX)}
-    assert "5 of 6 data sets" in line(ranks(of, records(of, some)), "- 10 %: ")
     page = front(of, records(of, some))
     assert "over 5 data sets" in page
     assert "trials have a result so far" in page
@@ -189,7 +125,7 @@ def test_of_the_practically_equal_the_fastest_and_the_simplest_are_named() -> No
     kinds = 'kinds = { quick = "neural", subset = "fixed subset", slow = "trees" }\n'
     of = suite_of(
         SIX, list(QUICK_WINS), seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"),
-        more=COMPARISON.replace("[[comparison", kinds + "[[comparison"),
+        more=COMPARISON + kinds,
     )  # fmt: skip
     found = records(of, {**QUICK_WINS, "quick": [(0.05, 0.906)], "subset": [(0.1, 0.904)], "slow": [(1.0, 0.902)]})
     for (*_, method), names in found.trials.items():
@@ -235,20 +171,15 @@ def test_the_rows_have_the_status_of_a_method_on_every_data_set() -> None:
         comparison_of(of),
     )
     assert entry is not None
-    compares = compares_of(of, found, entry)
-    rows = {
-        (r["dataset"], r["method"]): r for r in csv.DictReader(io.StringIO(render_rows(of, found, entry, compares)))
-    }
-    assert rows["D0", "quick"]["status@10"] == "ranked"
+    text = render_rows(of, found, entry, populations(of, found, entry))
+    rows = {(r["dataset"], r["method"]): r for r in csv.DictReader(io.StringIO(text))}
+    assert rows["D0", "quick"]["status@10"] == "ok"
     assert float(rows["D0", "quick"]["quality@10"]) == pytest.approx(0.701)
     assert float(rows["D0", "slow"]["cost_to_reach@99"]) == 1.0
     assert rows["D0", "slow"]["status@10"] == "no policy"
     assert rows["D0", "slow"]["none@10"] == str(SPLITS)
     assert rows["D5", "slow"]["status@10"] == "not run"
     assert float(rows["D0", "quick"]["fit_seconds"]) == pytest.approx(0.1234)
-    wins = list(csv.DictReader(io.StringIO(render_wins(compares, entry.budgets))))
-    at_10 = {(w["method"], w["against"]): float(w["win_rate"]) for w in wins if w["budget"] == "10 %"}
-    assert at_10 == {("majority", "subset"): 0.0, ("majority", "quick"): 0.0, ("subset", "quick"): 0.0}
 
 
 def test_absolute_budgets_are_answered_in_the_unit_of_the_prices() -> None:
@@ -260,9 +191,9 @@ def test_absolute_budgets_are_answered_in_the_unit_of_the_prices() -> None:
     rows = list(csv.DictReader(io.StringIO(render_absolute(of, records(of, QUICK_WINS), entry))))
     assert {row["dataset"] for row in rows} == {"D1"}
     statuses = {(row["method"], row["budget"]): (row["status"], row["cost"]) for row in rows}
-    assert statuses["quick", "0.1"] == ("ranked", "0.1")
+    assert statuses["quick", "0.1"] == ("ok", "0.1")
     assert statuses["slow", "0.1"] == ("no policy", "")
-    assert statuses["slow", "2"] == ("ranked", "2")
+    assert statuses["slow", "2"] == ("ok", "2")
 
 
 def test_the_answer_of_every_trial_is_a_row_of_the_export() -> None:
@@ -288,9 +219,10 @@ def test_reasons_for_a_missing_number_are_distinguished() -> None:
         pieces.append((Labels("D0", "uniform", method, 0, 0), record))
     entry = comparison_of(of)
     assert entry is not None
-    ((population, measures),) = compares_of(of, tabulate(pieces), entry)
-    assert population.answers[0].lacking == {"slow": "over the limit", "subset": "failed"}
-    assert measures[0].out == {"majority": {"not run": 1}, "subset": {"failed": 1}, "slow": {"over the limit": 1}}
+    (population,) = populations(of, tabulate(pieces), entry)
+    (answers,) = population.answers
+    statuses = {name: answers.status(name, 0, tolerance=0.1) for name in ("majority", "slow", "subset", "quick")}
+    assert statuses == {"majority": "not run", "slow": "over the limit", "subset": "failed", "quick": "ok"}
 
 
 def test_trials_that_will_have_no_result_are_not_waited_for() -> None:
@@ -335,7 +267,7 @@ def test_names_are_escaped_on_these_pages() -> None:
     found = records(of, families)
     answer = answer_once(Analysed(of, found))
     assert answer is not None
-    for page in (front(of, found), ranks(of, found), render_answer(of, answer)):
+    for page in (front(of, found), render_answer(of, answer)):
         html = as_html(page)
         assert "<script" not in html
         assert 'src="http' not in html
@@ -359,7 +291,7 @@ def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None
     bench("run", made)
     out = bench.folder / "leaderboard"
     assert "Which method, at which budget?" in (out / "README.md").read_text()
-    names = ("losses.json", "answer.md", "comparison.json", "budgets.md", "budgets.csv", "wins.csv")
+    names = ("losses.json", "answer.md", "scale.json", "budgets.csv")
     kept = {name: (out / "s" / name).read_text() for name in names}
     for name, text in kept.items():
         (out / "s" / name).write_text(text + " ")
@@ -371,24 +303,27 @@ def test_a_run_writes_the_comparison_and_check_compares_it(bench: Bench) -> None
     bench("run", other)
     assert "Which method, at which budget?" in (out / "README.md").read_text()
     bench("leaderboard", made, other, "--check")
-    (out / "s" / "comparison.json").write_text("{}")
-    assert "comparison.json is damaged" in bench("leaderboard", other, expect=2).stderr
+    (out / "s" / "losses.json").write_text("{}")
+    assert "losses.json is damaged" in bench("leaderboard", other, expect=2).stderr
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (('fallback = "majority"', 'fallback = "majorty"'), "comparison.fallback: there is no method 'majorty'"),
-        (('["subset"]', '["subst"]'), "comparison.static: there is no method 'subst'; did you mean 'subset'"),
+        (('["slow"]', '["slw"]'), "comparison.reference: there is no method 'slw'; did you mean 'slow'"),
         (("[0.1, 1.0]", "[1.0, 0.1]"), "comparison.budgets: must rise"),
         (("[0.1, 1.0]", "[0.1, 2.0]"), "comparison.budgets[1]"),
-        (('"D0", "D1"', '"D0", "D9"'), "comparison.uses[0].datasets: there is no data set 'D9'"),
+        (
+            ("reference", 'families = { F = ["D0", "D9"] }\nreference'),
+            "comparison.families.F: there is no data set 'D9'",
+        ),
         (("budgets", "budget"), "comparison.budget: unknown key 'budget'; did you mean 'budgets'"),
         (
-            ("static", 'prices = { fees = ["unifrm"] }\nstatic'),
+            ("reference", 'prices = { fees = ["unifrm"] }\nreference'),
             "comparison.prices.fees: there is no cost scheme 'unifrm'",
         ),
-        (("static", 'metrics = ["aucc"]\nstatic'), "metric 'aucc' is unknown; did you mean 'auc'"),
+        (("reference", 'metrics = ["aucc"]\nreference'), "metric 'aucc' is unknown; did you mean 'auc'"),
     ],
 )
 def test_a_wrong_comparison_is_refused_with_one_line(change: tuple[str, str], said: str) -> None:

@@ -30,7 +30,6 @@ COMPARISON = """
 [comparison]
 budgets = [0.1, 1.0]
 fallback = "majority"
-static = ["subset"]
 reference = ["slow"]
 kinds = { subset = "fixed subset", quick = "trees", slow = "everything or nothing" }
 """

@@ -30,7 +30,7 @@ def value(rows: pd.DataFrame, fallback: pd.DataFrame) -> float | None:
     keys = ["dataset", "costs"]
     rows = rows.merge(fallback, on=keys, suffixes=("", " of majority"))
     shares = [
-        rows[f"relative@{b}"].where(rows[f"status@{b}"] == "ranked", rows[f"relative@{b} of majority"]) for b in BUDGETS
+        rows[f"relative@{b}"].where(rows[f"status@{b}"] == "ok", rows[f"relative@{b} of majority"]) for b in BUDGETS
     ]
     mean = pd.concat(shares).mean()
     return None if pd.isna(mean) else round(float(mean), 4)

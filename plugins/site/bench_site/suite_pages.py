@@ -40,7 +40,7 @@ def suite_files(site: Site, suite: Published) -> Files:
         for path in (suite.folder / name for name in suite.description["files"])
         if path.suffix in (".svg", ".csv") and path.is_file()
     }
-    beside = {name: suite.folder / f"{name}.md" for name in ("answer", "budgets", "timings")}
+    beside = {name: suite.folder / f"{name}.md" for name in ("answer", "timings")}
     others = {name: path for name, path in beside.items() if path.is_file()}
 
     def home(link: str) -> str | None:

@@ -28,7 +28,7 @@ PAGES = (
     "suites/qwyc_paper/figures.html",
     "suites/open/index.html",
     "suites/open/results.html",
-    "suites/open/budgets.html",
+    "suites/open/answer.html",
     "suites/open/timings.html",
     "suites/open/liver.html",
     "methods/index.html",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +11,9 @@ from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, 
 
 from bench_comparison.findings import NAMED, deciding, listed, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
-from bench_comparison.render.answer import command
 from bench_comparison.render.answer_page import quick_and_simple, range_of, said
 
-__all__ = ["front_part"]
+__all__ = ["command", "front_part"]
 
 JsonObject = Mapping[str, Any]
 
@@ -37,10 +38,7 @@ def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
     for description in answering:
         lines += _answer(description, several=len(answering) > 1).rstrip().splitlines()
         lines += [""]
-    links = {
-        name: f"[losses]({name}/answer.md), [budgets]({name}/budgets.md)"
-        for name in (description["name"] for description in compared)
-    }
+    links = {name: f"[losses]({name}/answer.md)" for name in (description["name"] for description in compared)}
     return FrontPart(order, lines, links)
 
 
@@ -105,3 +103,12 @@ def _progress(description: JsonObject) -> str:
         counted = " and ".join(f"{number} are {why}" for why, number in sorted(ended.items()))
         lines.append(f"Not counted: {counted}.")
     return " ".join(lines)
+
+
+def command(comparison: JsonObject, method: str) -> str:
+    """The command that trains a method on your own table."""
+    settings = comparison["methods"][method]
+    words = ["bench", "fit", "table.csv", "--target", "COLUMN", "--prices", "prices.toml", "--method", settings["use"]]
+    if settings["parameters"]:
+        words += ["--parameters", json.dumps(settings["parameters"], sort_keys=True)]
+    return shlex.join([*words, "--budget", "BUDGET", "--out", "policy"])

@@ -120,18 +120,12 @@ class Pages:
     @property
     def has_answer(self) -> bool:
         """Whether a published suite has a comparison, so that the leaderboard's front page names methods by budget."""
-        return any("comparison" in suite.description for suite in self.published)
+        return any("losses" in suite.description for suite in self.published)
 
     @property
     def uses_by_name(self) -> list[str]:
         """The registered names of all methods, in the order of the names that they are shown by."""
         return sorted(self.uses, key=lambda use: self.names[use].casefold())
-
-    def front_heading(self, suite: Published, panel: Panel) -> str:
-        """Return a data set's heading, with the suite's name if several suites have the same heading."""
-        heading = suite.headings[(panel.dataset, panel.costs)]
-        count = sum(heading in other.headings.values() for other in self.published)
-        return f"{heading} ({suite.name})" if count > 1 else heading
 
     def best(self, panel: Panel, share: float) -> tuple[str, str] | None:
         """Return the best method at a share of the price, and its quality as text; None where none beats a guess.
@@ -223,7 +217,7 @@ class Pages:
         pages = {
             text(label): f"methods/{self.method_at[use]}.md"
             for suite in self.published
-            if "comparison" in suite.description
+            if "losses" in suite.description
             for label, use in suite.uses.items()
         }
         return _WIDE + methods_linked(relinked(markdown, lambda link: answer_target(link, anchors)), pages)

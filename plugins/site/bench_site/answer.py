@@ -20,9 +20,8 @@ def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | 
     if path == "results.csv":
         return "results.md"
     if folder in anchors:
-        if file == "losses.json":  # its numbers are those of the page; the site does not have the file
-            return f"suites/{folder}/answer.md"
-        return f"suites/{folder}/{file}" if file.endswith((".md", ".csv", ".svg")) else None
+        there = file.endswith((".md", ".csv", ".svg")) or file == "losses.json"
+        return f"suites/{folder}/{file}" if there else None
     suite = path.removesuffix(".md")
     if suite not in anchors:
         return None

@@ -38,7 +38,7 @@ def suite_files(site: Site, suite: Published) -> Files:
     files: Files = {
         f"{base}/{path.name}": path
         for path in (suite.folder / name for name in suite.description["files"])
-        if path.suffix in (".svg", ".csv") and path.is_file()
+        if (path.suffix in (".svg", ".csv") or path.name == "losses.json") and path.is_file()
     }
     beside = {name: suite.folder / f"{name}.md" for name in ("answer", "timings")}
     others = {name: path for name, path in beside.items() if path.is_file()}
@@ -79,7 +79,8 @@ def suite_files(site: Site, suite: Published) -> Files:
             panels=[panel for panel in suite.panels if panel.dataset == dataset],
             tables=relinked("".join(sections[1:]).lstrip(), home),
         )
-    files[f"{base}/index.md"] = site.render(
+    # With a page for each data set, this one has a wide table and one heading.
+    files[f"{base}/index.md"] = (_WITHOUT_CONTENTS if layout.addresses else "") + site.render(
         "suite", up="../../", suite=suite, parts=layout.parts, alone=layout.addresses, beside=list(others)
     )
     return files

@@ -86,7 +86,7 @@ def test_the_live_picture_is_of_the_suite_that_the_front_page_answers_with() -> 
 
 
 def test_the_numbers_of_the_answer_are_linked_to_the_page_that_has_them() -> None:
-    assert answer_target("open/losses.json", {"open": {}}) == "suites/open/answer.md"
+    assert answer_target("open/losses.json", {"open": {}}) == "suites/open/losses.json"
     assert answer_target("open/scale.json", {"open": {}}) is None
 
 
@@ -128,6 +128,8 @@ def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers
     page = html(site, "answer.html")
     assert 'href="suites/small/answer.html"' in page
     assert "empty policy" in html(site, "suites/small/answer.html")
+    assert 'href="losses.json"' in html(site, "suites/small/answer.html")
+    assert (site / "suites" / "small" / "losses.json").is_file()
     assert (site / "suites" / "small" / "budgets.csv").is_file()
     assert 'href="answer.html"' in html(site, "index.html")
 

@@ -113,6 +113,8 @@ class _Check:
 
     def all(self, given: Mapping[str, Any]) -> None:
         for key in given:
+            if key in self.features and key not in _KEYS:
+                self.refuse(f"the price of {key!r} belongs below a line [prices]", key)
             if key not in _KEYS:
                 self.refuse(f"unknown key {key!r}; {did_you_mean(key, _KEYS)}", key)
         if "prices" not in given:

@@ -32,6 +32,7 @@ GOOD = OWN + '\n[groups]\nblood = ["glucose", "insulin"]\n\n[group_prices]\nbloo
         ("glucose = 5", "glucose = true", "prices.toml, line 3: the price of 'glucose' must be a number"),
         ("glucose = 5", "glucose = [1, -2]", "prices.toml, line 3: the price of 'glucose' is -2"),
         ("glucose = 5", "glucose = [1, 2]", "prices.toml, line 3: .*grows with the item's size"),
+        ("[prices]", "", r"prices.toml, line 2: the price of 'age' belongs below a line \[prices\]"),
         ("[groups]", "[grups]", r"prices.toml, line 7: unknown key 'grups'; did you mean 'groups'"),
         ('["glucose"', '["glocose"', "prices.toml, line 8: .*'glocose', .*did you mean 'glucose'"),
         ("blood = 3", "blod = 3", "prices.toml, line 11: there is no group 'blod'; did you mean 'blood'"),

@@ -237,7 +237,7 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
     metric = stretched(pooled(averaged(points, families, datasets), len(methods), over), len(names))
     keys = list(units)
     known = {
-        key: len({f for f, d in zip(families, drawn, strict=True) if not np.isnan(d[0, len(methods) + i, 0])})
+        key: sum(not np.isnan(mean[0, len(methods) + i, 0]) for mean in averaged(drawn, families, datasets).values())
         for i, key in enumerate(keys)
     }
     seconds = fits(folder, methods)

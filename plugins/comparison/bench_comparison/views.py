@@ -111,12 +111,8 @@ def _view(
     quality = without_spread(draws_of(table), families, splits)
     scaled = [cell.points * values for cell, values in zip(cells, drawn, strict=True)]
     points = without_spread(draws_of(Table.of(scaled, families, datasets, count)), families, splits)
-    families_of = np.array(
-        [
-            len({c.family for c, values in zip(cells, drawn, strict=True) if not np.isnan(values[0, u, 0])})
-            for u in range(quality.shape[1])
-        ]
-    )
+    # As for the means: a family counts where the unit has all of its data sets.
+    families_of = np.sum([~np.isnan(values[0, :, 0]) for values in table.values.values()], axis=0)
     beside = _beside(cells)
     steps = [
         _step(layout, budget, quality[:, :, b], points[:, :, b], families_of, beside[:, b], number, pairs)

@@ -79,6 +79,22 @@ def test_a_method_that_lacks_a_third_of_the_data_sets_is_not_recommended() -> No
         assert {row["name"]: row["families"] for row in step["algorithms"]}["quick"] == 6 - lacking
 
 
+@pytest.mark.parametrize("others", [0, 5])
+def test_a_family_counts_where_a_method_has_all_of_its_data_sets(others: int) -> None:
+    names = ["D0", "D1", *(f"E{i}" for i in range(others))]
+    of = suite_of(
+        names, list(QUICK_WINS), seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"),
+        more=COMPARISON + 'families = { F = ["D0", "D1"] }\n',
+    )  # fmt: skip
+    lacking = {name: family for name, family in QUICK_WINS.items() if name != "quick"}
+    answer = answer_once(Analysed(of, records(of, {name: lacking if name == "D1" else QUICK_WINS for name in names})))
+    assert answer is not None
+    assert answer["views"][0]["families"] == others + 1
+    counts = {row["name"]: row["families"] for row in answer["views"][0]["steps"][0]["methods"]}
+    assert counts.pop("quick", 0) == others
+    assert counts == dict.fromkeys(("majority", "subset", "slow"), others + 1)
+
+
 def front(of: Suite, found: Records) -> str:
     entry = comparison_of(of)
     assert entry is not None

@@ -232,12 +232,13 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         number = int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
         drawn.append(np.einsum("rs,usb->rub", weights(values.shape[1], 1, number), values))
     over = weights(len(names), 0)
-    quality = stretched(pooled(averaged(drawn, families, datasets), len(methods), over), len(names))
+    by_family = averaged(drawn, families, datasets)
+    quality = stretched(pooled(by_family, len(methods), over), len(names))
     points = [c["points"] * d for c, d in zip(cells, drawn, strict=True)]
     metric = stretched(pooled(averaged(points, families, datasets), len(methods), over), len(names))
     keys = list(units)
     known = {
-        key: sum(not np.isnan(mean[0, len(methods) + i, 0]) for mean in averaged(drawn, families, datasets).values())
+        key: sum(not np.isnan(mean[0, len(methods) + i, 0]) for mean in by_family.values())
         for i, key in enumerate(keys)
     }
     seconds = fits(folder, methods)

@@ -83,12 +83,8 @@ class Answers:
 
     @cached_property
     def shares(self) -> Numbers:
-        """Quality as a share of the full model's (`relative`), then that of the area.
-
-        float64 (methods, seeds, budgets + 1).
-        """
-        values = np.concatenate([self.test, self.area[:, :, None]], axis=2)
-        return relative(self.quality, values, self.full[None, :, None])
+        """Quality as a share of the full model's (`relative`); float64 (methods, seeds, budgets)."""
+        return relative(self.quality, self.test, self.full[None, :, None])
 
     def over(self, tolerance: float) -> NDArray[np.bool_]:
         """Whether an answer's test cost exceeds the budget by more than the tolerance; bool (methods, seeds, budgets).

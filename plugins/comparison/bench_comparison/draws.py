@@ -32,9 +32,18 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.resampling import words
-
-__all__ = ["DRAWS", "SEED", "Table", "draws_of", "observed", "simplex", "split_draws", "stretch", "without_spread"]
+__all__ = [
+    "DRAWS",
+    "SEED",
+    "Table",
+    "draws_of",
+    "observed",
+    "simplex",
+    "split_draws",
+    "stretch",
+    "without_spread",
+    "words",
+]
 
 Numbers = NDArray[np.float64]
 
@@ -74,6 +83,16 @@ class Table:
     def of_families(self, names: Collection[str]) -> Table:
         """The table of some families."""
         return Table({name: values for name, values in self.values.items() if name in names}, self.methods)
+
+
+def words(count: int, *key: int) -> NDArray[np.uint64]:
+    """Random words of 53 bits, the same on every machine; uint64 (count,).
+
+    Args:
+        count: number of words.
+        key: integers that seed the generator.
+    """
+    return np.asarray(np.random.PCG64(np.random.SeedSequence(key)).random_raw(count), dtype=np.uint64) >> np.uint64(11)
 
 
 def simplex(draws: int, parts: int, *key: int) -> Numbers:

@@ -46,11 +46,6 @@ class Population:
     prices: Prices
     answers: tuple[Answers, ...]
 
-    @property
-    def datasets(self) -> list[str]:
-        """Names, in the suite's order."""
-        return list(dict.fromkeys(answers.dataset for answers in self.answers))
-
 
 def comparison_of(suite: Suite) -> ComparisonEntry | None:
     """The suite's ``[comparison]``; None where it has none."""

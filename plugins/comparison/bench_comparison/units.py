@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_comparison.draws import SEED, Table, observed
-from bench_comparison.resampling import words
+from bench_comparison.draws import SEED, Table, observed, words
 
 __all__ = ["HALVINGS", "Unit", "picked", "stacked"]
 

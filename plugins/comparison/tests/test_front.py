@@ -170,14 +170,14 @@ def test_kinds_of_prices_and_tasks_are_compared_separately() -> None:
     entry = comparison_of(of)
     assert entry is not None
     unit = records(suite(), QUICK_WINS)
-    assert [(p.task, p.prices, len(p.datasets)) for p in populations(of, unit, entry)] == [
+    assert [(p.task, p.prices, len({a.dataset for a in p.answers})) for p in populations(of, unit, entry)] == [
         ("classification", "unit", 6)
     ]
     drawn = records(
         suite_of([f"R{i}" for i in range(5)], ["quick"]), {"quick": [(0.1, 0.9)], "slow": [(0.1, 0.8)]}, "drawn 1"
     )
     found = populations(of, drawn, entry)
-    assert [(p.task, p.prices, len(p.datasets)) for p in found] == [("classification", "drawn", 5)]
+    assert [(p.task, p.prices, len({a.dataset for a in p.answers})) for p in found] == [("classification", "drawn", 5)]
 
 
 def test_the_rows_have_the_status_of_a_method_on_every_data_set() -> None:

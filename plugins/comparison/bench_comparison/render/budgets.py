@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_records import Records, csv_text, times_of
+from numpy.typing import NDArray
 
 from bench_comparison.budgets import LEVELS, Answers
 from bench_comparison.populations import Population, absolute_answers
-from bench_comparison.resampling import mean_of
 from bench_comparison.schema import ComparisonEntry
 
 if TYPE_CHECKING:
@@ -56,22 +56,22 @@ def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry
         ]
     row = answers.methods.index(method)
     mine = answers.done[row]
-    values: list[Any] = [answers.quality.name, int(mine.sum()), mean_of(answers.full[mine])]
+    values: list[Any] = [answers.quality.name, int(mine.sum()), _mean_of(answers.full[mine])]
     over = answers.over(entry.tolerance)
     for i in range(len(answers.budgets)):
         test = answers.test[row, mine, i]
-        share = mean_of(answers.shares[row, mine, i])
+        share = _mean_of(answers.shares[row, mine, i])
         status = answers.status(method, i, entry.tolerance)
-        values += [status, mean_of(test), share, mean_of(answers.cost[row, mine, i])]
+        values += [status, _mean_of(test), share, _mean_of(answers.cost[row, mine, i])]
         values += [int(np.isnan(test).sum()), int(over[row, mine, i].sum())]
-    values += [mean_of(answers.area[row, mine]), *(float(answers.reach[level][row]) for level in LEVELS)]
+    values += [_mean_of(answers.area[row, mine]), *(float(answers.reach[level][row]) for level in LEVELS)]
     return [*values, *_times(records, answers, method)]
 
 
 def _times(records: Records, answers: Answers, method: str) -> list[float]:
     """Mean seconds of a fit; mean microseconds to decide a test row, over the policies of the family."""
     fits, rows = times_of(records, records.trials.get((answers.dataset, answers.costs, method), []))
-    return [mean_of(np.array(fits)), mean_of(np.array(rows))]
+    return [_mean_of(np.array(fits)), _mean_of(np.array(rows))]
 
 
 def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> str:
@@ -86,13 +86,19 @@ def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> s
                 if method in answers.methods:
                     row = answers.methods.index(method)
                     test, mine = answers.test[row, :, i], answers.done[row]
-                    share = mean_of(answers.shares[row, mine, i])
+                    share = _mean_of(answers.shares[row, mine, i])
                     values = [
                         answers.quality.name,
-                        mean_of(test),
+                        _mean_of(test),
                         share,
-                        mean_of(answers.cost[row, :, i]),
+                        _mean_of(answers.cost[row, :, i]),
                         int(mine.sum()),
                     ]
                 lines.append([*line, *values])
     return csv_text(head, lines, digits=_DIGITS)
+
+
+def _mean_of(values: NDArray[np.float64]) -> float:
+    """Mean of the finite values, NaN where there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.add.accumulate(known)[-1]) / len(known) if len(known) else float("nan")

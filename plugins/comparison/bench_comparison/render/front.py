@@ -13,7 +13,7 @@ from bench_comparison.findings import NAMED, deciding, listed, main_view, per_ce
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.render.answer_page import quick_and_simple, range_of, said
 
-__all__ = ["command", "front_part"]
+__all__ = ["front_part"]
 
 JsonObject = Mapping[str, Any]
 
@@ -63,7 +63,7 @@ def _answer(description: JsonObject, several: bool) -> str:
             "sentences": said(answer["findings"][:_SENTENCES]),
             "method": method,
             "at": f"{listed(at)} of the price",
-            "command": command(answer, method),
+            "command": _command(answer, method),
             "families": view["families"],
             "deciding": text(" ".join(deciding(view))),
             "partly": _partly(view, taken),
@@ -105,9 +105,9 @@ def _progress(description: JsonObject) -> str:
     return " ".join(lines)
 
 
-def command(comparison: JsonObject, method: str) -> str:
+def _command(answer: JsonObject, method: str) -> str:
     """The command that trains a method on your own table."""
-    settings = comparison["methods"][method]
+    settings = answer["methods"][method]
     words = ["bench", "fit", "table.csv", "--target", "COLUMN", "--prices", "prices.toml", "--method", settings["use"]]
     if settings["parameters"]:
         words += ["--parameters", json.dumps(settings["parameters"], sort_keys=True)]

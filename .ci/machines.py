@@ -3,7 +3,6 @@
     python3 .ci/machines.py names             data hashes and trial names of every suite, under every setting
     python3 .ci/machines.py suites [SUITE …]  run the quick suites under every setting, compare records and pages
     python3 .ci/machines.py show              print the names and hashes of this process, as JSON
-    python3 .ci/machines.py play SETTING COMMAND…   run a command under one setting
 
 All settings are compared with the first one; --settings chooses them. Data that is not built in is taken from the cache
 and from --mirror DIR and never downloaded; missing data sets are left out.
@@ -28,10 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 KERNELS: dict[str, dict[str, str]] = {
     "as-is": {},
-    "haswell": {"OPENBLAS_CORETYPE": "Haswell"},
+    "native": {"OPENBLAS_CORETYPE": "", "NPY_DISABLE_CPU_FEATURES": ""},
     "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge"},
     "prescott": {"OPENBLAS_CORETYPE": "Prescott"},
-    "published": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "those beyond AVX2"},
     "plain-numpy": {"NPY_DISABLE_CPU_FEATURES": "all that this NumPy dispatches on"},
     "plain-libm": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-AVX2,-FMA_Usable,-AVX2_Usable"},
     "plainest": {
@@ -45,9 +43,8 @@ KERNELS: dict[str, dict[str, str]] = {
 }
 """Setting → environment variables. They need x86-64; features that the processor lacks are ignored.
 
-Nearly all published records were computed with ``published``.
+``as-is`` is what `bench` sets itself: OpenBLAS and NumPy with AVX2. ``native`` is what the processor supports.
 """
-_BEYOND_AVX2 = ("AVX512", "X86_V4")
 
 SERIAL = ("two-threads",)
 """Settings under which suites run in one process, so that methods have all threads; under others, in two workers."""
@@ -56,9 +53,8 @@ SERIAL = ("two-threads",)
 def environment(setting: str, scratch: Path) -> dict[str, str]:
     """The environment of a process that emulates a machine. If numba compiles for another, it has its own cache."""
     played = dict(KERNELS[setting])
-    if "NPY_DISABLE_CPU_FEATURES" in played:
-        features = [name for name in dispatched() if setting != "published" or name.startswith(_BEYOND_AVX2)]
-        played["NPY_DISABLE_CPU_FEATURES"] = " ".join(features)
+    if played.get("NPY_DISABLE_CPU_FEATURES"):
+        played["NPY_DISABLE_CPU_FEATURES"] = " ".join(dispatched())
     if any(name.startswith("NUMBA") for name in played):
         played["NUMBA_CACHE_DIR"] = str(scratch / f"numba-{setting}")
     others = {name for variables in KERNELS.values() for name in variables} | {"NUMBA_NUM_THREADS"}
@@ -176,9 +172,6 @@ def _bench(setting: str, scratch: Path, verb: str, suite: Path, *options: str | 
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    if sys.argv[1:2] == ["play"] and sys.argv[2:3] and sys.argv[2] in KERNELS:
-        with tempfile.TemporaryDirectory() as scratch:
-            return subprocess.run(sys.argv[3:], env=environment(sys.argv[2], Path(scratch)), check=False).returncode
     parser.add_argument("what", choices=["names", "suites", "show"])
     parser.add_argument("suite", nargs="*", type=lambda text: Path(text).resolve())
     parser.add_argument("--mirror", type=Path)

@@ -28,8 +28,8 @@ from .run.run_trial import Conditions as Conditions
 from .run.run_trial import TrialResult as TrialResult
 from .run.run_trial import once_more_if_killed as once_more_if_killed
 from .run.run_trial import run_trial as run_trial
+from .run.threads import library_variables as library_variables
 from .run.threads import one_blas_thread as one_blas_thread
-from .run.threads import thread_variables as thread_variables
 from .run.trial import parameters_of as parameters_of
 
 __all__: list[str]

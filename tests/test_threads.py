@@ -1,4 +1,4 @@
-"""One BLAS thread from the start: on the command line, and where the core is used from Python."""
+"""One BLAS thread and the same kernels from the start, on the command line and where the core is used from Python."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy._core._multiarray_umath import __cpu_features__
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from bench_core.contract.dataset import Dataset
@@ -28,6 +29,30 @@ except SystemExit:
 import numpy, scipy.linalg, threadpoolctl
 print([one["num_threads"] for one in threadpoolctl.threadpool_info() if one["user_api"] == "blas"])
 """
+
+KERNELS = """
+from unittest.mock import patch
+import os
+from bench_core.cli.main import main
+from bench_core.run.threads import library_variables
+try:
+    main(["list", "metrics"])
+except SystemExit:
+    pass
+import json, subprocess, sys
+code = "import json; from bench_core.run.execute.worker import environment; print(json.dumps(environment()['kernels']))"
+exec(code)
+for name in %r:
+    del os.environ[name]
+with patch.dict(os.environ, library_variables(1)):
+    subprocess.run([sys.executable, "-c", code], check=True)
+"""
+"""Prints the kernels of a command, and of a process that the core starts from a program that names no kernels."""
+
+CHOSEN = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
+
+
+AVX2 = sys.platform == "linux" and bool(__cpu_features__.get("X86_V3"))
 
 
 def blas_threads() -> set[int]:
@@ -48,6 +73,26 @@ def test_the_command_line_has_one_blas_thread_whatever_the_environment_says() ->
     environment = {**os.environ, **dict.fromkeys(BLAS_VARIABLES, "2")}
     done = subprocess.run([sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True)
     assert set(json.loads(done.stdout.splitlines()[-1])) == {1}
+
+
+def kernels(**chosen: str) -> tuple[list[str], list[str]]:
+    """What `KERNELS` prints, without and with kernels in the environment."""
+    environment = {name: value for name, value in os.environ.items() if name not in CHOSEN} | chosen
+    code = KERNELS % (CHOSEN,)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    command, started = map(json.loads, done.stdout.splitlines()[-2:])
+    return command, started
+
+
+@pytest.mark.skipif(not AVX2, reason="the processor has no AVX2")
+def test_kernels_are_those_of_avx2_whatever_else_the_processor_supports() -> None:
+    assert kernels() == (["Haswell", "NumPy X86_V3"],) * 2
+
+
+@pytest.mark.skipif(not AVX2, reason="the processor has no AVX2")
+def test_kernels_that_the_environment_names_are_used() -> None:
+    command, _ = kernels(OPENBLAS_CORETYPE="Nehalem", NPY_DISABLE_CPU_FEATURES="X86_V3 X86_V4 AVX512_ICL AVX512_SPR")
+    assert command == ["Nehalem"]
 
 
 def test_data_is_loaded_with_one_blas_thread(tmp_path: Path) -> None:

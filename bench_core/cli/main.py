@@ -14,7 +14,7 @@ from bench_core import __version__
 from bench_core.cli import options
 from bench_core.cli.output import Progress, print_table
 from bench_core.plugins.manager import command_names, load_command, new_manager
-from bench_core.run.threads import start_with_one_blas_thread
+from bench_core.run.threads import start_with_fixed_libraries
 
 if TYPE_CHECKING:
     import pluggy
@@ -42,7 +42,7 @@ class PluginGroup(click.Group):
     def _manager(self, ctx: click.Context) -> pluggy.PluginManager:
         """The invocation's plugin manager."""
         if ctx.obj is None:
-            start_with_one_blas_thread()  # before a plugin imports NumPy
+            start_with_fixed_libraries()  # before a plugin imports NumPy
             ctx.obj = new_manager()
         manager: pluggy.PluginManager = ctx.obj
         return manager

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
-from bench_core.run.threads import start_with_one_blas_thread
+from bench_core.run.threads import start_with_fixed_libraries
 
 LIBRARIES = (
     "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_inspect.health",
@@ -59,7 +59,7 @@ def serve() -> bool:
 
 if __name__ == "__main__":
     # As the command line does when it starts. Also, BLAS starts no threads, which a fork would lose.
-    start_with_one_blas_thread()
+    start_with_fixed_libraries()
     for library in LIBRARIES:
         importlib.import_module(library)
     for plugin in entry_points(group="budgetbench"):

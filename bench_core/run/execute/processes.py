@@ -22,7 +22,7 @@ from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
 from bench_core.run.plan import Planned
-from bench_core.run.threads import thread_variables
+from bench_core.run.threads import library_variables
 
 __all__ = ["run_in_processes"]
 
@@ -44,7 +44,7 @@ def run_in_processes(
         timeout: seconds per trial, or None; after them the process is killed.
         note: called in this process after every trial.
     """
-    with adopting_orphans(), patch.dict(os.environ, thread_variables(settings.threads)):
+    with adopting_orphans(), patch.dict(os.environ, library_variables(settings.threads)):
         resource_tracker.ensure_running()  # a permanent child of this process
         workers = _Workers(settings, timeout)
         try:

@@ -34,6 +34,7 @@ from bench_core.run.failures import TrialStopped, failed_record
 from bench_core.run.plan import OVER_LIMIT, Planned
 from bench_core.run.run_trial import Conditions, once_more_if_killed, run_trial, start_of_record
 from bench_core.run.store import Store
+from bench_core.run.threads import first_processor
 from bench_core.run.trial import Trial
 
 __all__ = ["KEPT", "LEFT", "TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
@@ -290,10 +291,7 @@ def _kernels() -> list[str]:
 
 def _processor() -> str:
     """The processor's name, with family and model if known, because Numba compiles for these."""
-    lines: list[str] = []
-    with suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
+    values = first_processor()
     name = values.get("model name") or platform.processor() or "unknown"
     if "cpu family" in values and "model" in values:
         return f"{name}, family {values['cpu family']} model {values['model']}"

@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 from bench_sandbox import ending
 
-from bench_core.execution import TrialStopped, thread_variables
+from bench_core.execution import TrialStopped, library_variables
 from bench_core.records import StoreError
 
 __all__ = ["TrialProcess"]
@@ -54,7 +54,7 @@ class TrialProcess:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env={**os.environ, **thread_variables(threads), _MARK: self._folder},
+                env={**os.environ, **library_variables(threads), _MARK: self._folder},
                 start_new_session=True,
             )
         self._ask({**request, "folder": self._folder, "threads": threads}, _START_SECONDS)

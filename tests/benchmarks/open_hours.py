@@ -31,7 +31,13 @@ from bench_core.suites import load_registry, load_suite
 ROOT = Path(__file__).parents[2]
 STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
 SLOPES, RIDGE = np.full(3, 0.5), 1.0
-NEVER_LEFT_OUT = ("Forward selection, logistic", "Forward selection, LightGBM")
+NEVER_LEFT_OUT = (
+    "Forward selection, logistic",
+    "Forward selection, LightGBM",
+    "Affordable subset, logistic",
+    "Affordable subset, stack",
+    "Greedy CMI",
+)
 """The best fixed subsets, which others are compared with."""
 
 

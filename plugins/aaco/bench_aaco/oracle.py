@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from bench_models.partial import Candidates, PartialPredictor, set_losses
@@ -12,6 +12,7 @@ from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
 from bench_aaco.candidates import distinct_sets, draw_candidates, units_of
+from bench_aaco.remembered import RememberedLosses
 from bench_core import Problem
 
 __all__ = ["Oracle", "Prices", "fit_oracle"]
@@ -75,6 +76,14 @@ class Oracle:
     @cached_property
     def _references(self) -> NDArray[np.float64]:
         return np.ascontiguousarray(((self.X - self.mean) / self.spread).T)
+
+    @cached_property
+    def _remembered(self) -> RememberedLosses:
+        return RememberedLosses(len(self.y), 1 + len(self.candidates))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied and saved: the attributes, without what is computed from them."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def _width(self) -> NDArray[np.float64]:
@@ -227,14 +236,12 @@ class Oracle:
 
         Rows with the same known features share references, whose losses are then computed once.
         """
+        own = candidates is self.candidates
+        remembered = self._remembered if own else RememberedLosses(len(self.y), 1 + len(candidates))
+        losses = remembered.of(
+            near, known, lambda rows, masks: set_losses(self.predictor, self.X[rows], self.y[rows], masks, candidates)
+        )
         k = near.shape[1]
-        masks, mask = distinct_sets(known)
-        pairs = near + len(self.y) * mask[:, None]
-        distinct, place = np.unique(pairs, return_inverse=True)
-        reference = distinct % len(self.y)
-        losses = set_losses(
-            self.predictor, self.X[reference], self.y[reference], masks[distinct // len(self.y)], candidates
-        )[place.reshape(len(near), k)]
         total = losses[:, 0].copy()
         for neighbour in range(1, k):  # one after the other: the order of the sum does not depend on the batch
             total += losses[:, neighbour]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -75,7 +75,8 @@ class AACO(Method):
         from bench_aaco.lambdas import in_cost, in_log, policy_at
         from bench_core import default_policy_first, validation_score
 
-        oracle = problem.shared(("aaco", self._key()), lambda: self._oracle(problem))
+        # A copy, because it remembers losses: the time of a fit must not depend on other fits.
+        oracle = replace(problem.shared(("aaco", self._key()), lambda: self._oracle(problem)))
         automatic = in_log if self.spacing == "log" else partial(in_cost, problem)
         lambdas = sorted(set(self.lambdas)) or automatic(oracle, self.count)
         policies = [policy_at(oracle, lambda_) for lambda_ in lambdas]

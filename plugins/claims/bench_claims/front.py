@@ -11,30 +11,32 @@ __all__ = ["front_lines"]
 
 JsonObject = Mapping[str, Any]
 
-_KINDS = {"same data": "on the paper's own data", "stand-in": "on stand-ins", "absent": "on data that is not available"}
+_KINDS = {"same data": "the paper's own", "stand-in": "stand-ins", "absent": "not available"}
+_VERDICTS = ("holds", "contradicted", "consistent", "cannot be told", "forced")
+_HEAD = (
+    "| Suite | Data | Claims | Hold | Contradicted | Consistent | Cannot be told | By construction |",
+    "| :-- | :-- | --: | --: | --: | --: | --: | --: |",
+)
+_NOTE = (
+    "On stand-ins, *hold* and *contradicted* mean that the claim is seen there, or not; this neither confirms nor "
+    "contradicts the paper. Claims on data that is not available are not checked."
+)
 
 
 def front_lines(described: Sequence[JsonObject]) -> list[str]:
-    """A section with a line for every suite that has claims."""
-    lines = []
+    """A section with a table: for every suite that has claims, a row for each kind of data."""
+    rows = []
     for description in described:
-        counted = [_counted(counts) for counts in description.get("claims", []) if counts["kind"] in _KINDS]
-        if counted:
-            lines.append(
-                f"- [{text(description['title'])}]({description['name']}.md#claims-of-the-paper): {'; '.join(counted)}."
-            )
-    return ["## What the papers claim", "", *lines, ""] if lines else []
+        title = f"[{text(description['title'])}]({description['name']}.md#claims-of-the-paper)"
+        for counts in description.get("claims", []):
+            if counts["kind"] in _KINDS:
+                rows.append(
+                    f"| {title} | {_KINDS[counts['kind']]} | {counts['claims']} | {' | '.join(_counted(counts))} |"
+                )
+                title = ""
+    return ["## What the papers claim", "", *_HEAD, *rows, "", _NOTE, ""] if rows else []
 
 
-def _counted(counts: JsonObject) -> str:
-    """``21 claims on the paper's own data: 5 hold, 2 are contradicted, 4 consistent, 10 cannot be told``."""
-    subject = f"{counts['claims']} claim{'s' * (counts['claims'] != 1)} {_KINDS[counts['kind']]}"
-    if counts["kind"] == "absent":
-        return f"{subject}, not checked"
-    words = ("hold", "contradicted") if counts["kind"] == "same data" else ("seen here", "not seen here")
-    forced = f", {counts['forced']} by construction" if counts["forced"] else ""
-    consistent = counts.get("consistent", 0)  # pages written before this verdict existed lack its count
-    return (
-        f"{subject}: {counts['holds']} {words[0]}, {counts['contradicted']} {words[1]}, {consistent} consistent, "
-        f"{counts['cannot be told']} cannot be told{forced}"
-    )
+def _counted(counts: JsonObject) -> list[str]:
+    """The number of claims with each verdict; nothing in the place of 0."""
+    return [str(counts.get(verdict) or "") for verdict in _VERDICTS]  # older pages lack the count of some verdicts

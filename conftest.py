@@ -16,7 +16,7 @@ import time
 
 from hypothesis import settings
 
-from bench_core.run.threads import BLAS_VARIABLES
+from bench_core.run.libraries import BLAS_VARIABLES
 
 for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is later than this
     os.environ.setdefault(variable, "1")

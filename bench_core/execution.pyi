@@ -24,12 +24,12 @@ from .run.execute.worker import WorkerSettings as WorkerSettings
 from .run.execute.worker import environment as environment
 from .run.execute.worker import fail as fail
 from .run.failures import TrialStopped as TrialStopped
+from .run.libraries import library_variables as library_variables
+from .run.libraries import one_blas_thread as one_blas_thread
 from .run.run_trial import Conditions as Conditions
 from .run.run_trial import TrialResult as TrialResult
 from .run.run_trial import once_more_if_killed as once_more_if_killed
 from .run.run_trial import run_trial as run_trial
-from .run.threads import library_variables as library_variables
-from .run.threads import one_blas_thread as one_blas_thread
 from .run.trial import parameters_of as parameters_of
 
 __all__: list[str]

@@ -14,7 +14,7 @@ from bench_core import __version__
 from bench_core.cli import options
 from bench_core.cli.output import Progress, print_table
 from bench_core.plugins.manager import command_names, load_command, new_manager
-from bench_core.run.threads import start_with_fixed_libraries
+from bench_core.run.libraries import start_with_fixed_libraries
 
 if TYPE_CHECKING:
     import pluggy

@@ -14,7 +14,7 @@ from bench_core.contract.errors import ContractError
 from bench_core.contract.facts import DataFacts
 from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.registry import Registry
-from bench_core.run.threads import one_blas_thread
+from bench_core.run.libraries import one_blas_thread
 from bench_core.run.trial import fragment
 
 __all__ = ["DatasetCache"]

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import Any
 
-from bench_core.run.threads import start_with_fixed_libraries
+from bench_core.run.libraries import start_with_fixed_libraries
 
 LIBRARIES = (
     "bench_core.cli.main", "bench_core.run.runner", "bench_leaderboard.publish", "bench_inspect.health",

@@ -18,9 +18,9 @@ from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.schedule import Schedule, expected_memory, expected_seconds
 from bench_core.run.execute.worker import KEPT, LEFT, RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
+from bench_core.run.libraries import one_blas_thread
 from bench_core.run.plan import OVER_LIMIT, Plan, Planned
 from bench_core.run.store import Store
-from bench_core.run.threads import one_blas_thread
 
 __all__ = ["Executor", "Options", "Schedule", "Summary", "TrialStatus", "Work", "Worker", "execute"]
 

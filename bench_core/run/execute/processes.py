@@ -21,8 +21,8 @@ from bench_core.contract.errors import StoreError
 from bench_core.run.execute.schedule import Schedule
 from bench_core.run.execute.worker import RUNNING, TrialStatus, Worker, WorkerSettings, fail
 from bench_core.run.failures import TrialStopped
+from bench_core.run.libraries import library_variables
 from bench_core.run.plan import Planned
-from bench_core.run.threads import library_variables
 
 __all__ = ["run_in_processes"]
 

@@ -31,10 +31,10 @@ from bench_core.run.dataset_cache import DatasetCache
 from bench_core.run.execute.isolated import Isolated
 from bench_core.run.execute.kernels import kernels_folder
 from bench_core.run.failures import TrialStopped, failed_record
+from bench_core.run.libraries import first_processor
 from bench_core.run.plan import OVER_LIMIT, Planned
 from bench_core.run.run_trial import Conditions, once_more_if_killed, run_trial, start_of_record
 from bench_core.run.store import Store
-from bench_core.run.threads import first_processor
 from bench_core.run.trial import Trial
 
 __all__ = ["KEPT", "LEFT", "TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]

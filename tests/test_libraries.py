@@ -18,7 +18,7 @@ from bench_core.contract.dataset import Dataset
 from bench_core.contract.sources import DataContext, DataSource
 from bench_core.plugins.manager import load_registry
 from bench_core.run.dataset_cache import DatasetCache
-from bench_core.run.threads import BLAS_VARIABLES
+from bench_core.run.libraries import BLAS_VARIABLES
 
 COUNT = """
 from bench_core.cli.main import main
@@ -34,7 +34,7 @@ KERNELS = """
 from unittest.mock import patch
 import os
 from bench_core.cli.main import main
-from bench_core.run.threads import library_variables
+from bench_core.run.libraries import library_variables
 try:
     main(["list", "metrics"])
 except SystemExit:
@@ -105,7 +105,7 @@ def test_data_is_loaded_with_one_blas_thread(tmp_path: Path) -> None:
 LATE = """
 import numpy, sys
 from threadpoolctl import threadpool_info
-from bench_core.run.threads import one_blas_thread
+from bench_core.run.libraries import one_blas_thread
 
 def counts():
     return {one["filepath"]: one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}

@@ -77,7 +77,7 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
     shown = re.search(r"loss is at most ([\d.]+) %", page)
     assert shown is not None
     assert float(shown[1]) == pytest.approx(100 * worst, abs=0.06)
-    brings = re.search(r"(\d+) % of the price buy at least (\d+) % .* \((\d+) % with", page)
+    brings = re.search(r"(\d+) % of the price buys at least (\d+) % .* \((\d+) % with", page)
     if brings is not None:
         step = next(step for step in numbers["steps"] if round(100 * step["budget"]) == int(brings[1]))
         reached = step["reaches"][str(int(brings[2]) / 100)]

@@ -88,7 +88,7 @@ def _brings(view: JsonObject) -> dict[str, Any] | None:
             recommended = step["recommended"]
             if recommended and step["budget"] < 1 and recommended["reaches"][level] >= SURE:
                 return _finding(
-                    f"{per_cent(step['budget'])} of the price buy at least {per_cent(float(level))} of what all "
+                    f"{per_cent(step['budget'])} of the price buys at least {per_cent(float(level))} of what all "
                     f"features bring ({per_cent(recommended['quality'][0])} with {recommended['algorithm']}).",
                     recommended["reaches"][level],
                     "#recommended",

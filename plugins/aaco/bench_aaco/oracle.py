@@ -237,7 +237,7 @@ class Oracle:
         Rows with the same known features share references, whose losses are then computed once.
         """
         own = candidates is self.candidates
-        remembered = self._remembered if own else RememberedLosses(len(self.y), 1 + len(candidates))
+        remembered = self._remembered if own else RememberedLosses(len(self.y), 1 + len(candidates), most=0)
         losses = remembered.of(
             near, known, lambda rows, masks: set_losses(self.predictor, self.X[rows], self.y[rows], masks, candidates)
         )

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from bench_aaco.candidates import distinct_sets
 
-__all__ = ["RememberedLosses"]
+__all__ = ["MEMORY", "RememberedLosses"]
 
-_MOST = 2**24
-"""Maximum number of losses that are kept: 128 MiB."""
+MEMORY, _ENTRY = 2**24, 16
+"""What may be kept, 128 MiB, and the size of a pair in the index, both in numbers of 8 bytes."""
 
 
 class RememberedLosses:
@@ -24,11 +24,12 @@ class RememberedLosses:
     Args:
         references: number of references.
         width: number of losses of a reference with given known features.
-        most: maximum number of losses that are kept.
+        most: maximum number of pairs of a reference and known features that are kept; by default, as many as fit in
+            128 MiB.
     """
 
-    def __init__(self, references: int, width: int, most: int = _MOST) -> None:
-        self._references, self._capacity = references, most // width
+    def __init__(self, references: int, width: int, most: int | None = None) -> None:
+        self._references, self._capacity = references, MEMORY // (width + _ENTRY) if most is None else most
         self._number: dict[bytes, int] = {}
         self._masks = 0
         self._place: dict[int, int] = {}
@@ -63,7 +64,8 @@ class RememberedLosses:
             new, order = distinct[~kept], np.argsort(numbers)
             which = order[np.searchsorted(numbers, new // self._references, sorter=order)]
             losses[~kept] = compute(new % self._references, masks[which])
-            self._keep(new, losses[~kept])
+            if len(self) < self._capacity:
+                self._keep(new, losses[~kept])
         return np.asarray(losses[place.reshape(near.shape)])
 
     def _number_of(self, mask: bytes) -> int:

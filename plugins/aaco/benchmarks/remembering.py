@@ -35,7 +35,7 @@ def problem_of(rows: int) -> Problem:
 
 def measured(method: AACO, rows: int, most: int) -> tuple[float, float, list[Decisions]]:
     """Seconds of processor time of a fit and of deciding, and the decisions of all policies."""
-    remembered.RememberedLosses.__init__.__defaults__ = (most,)
+    remembered.MEMORY = most
     start = time.process_time()
     family: Family = method.fit(problem_of(rows))
     fitted = time.process_time()
@@ -48,7 +48,7 @@ def main() -> None:
     rows = int(sys.argv[1]) if sys.argv[1:] else 1000
     AACO(subsets=2, masked_copies=2).fit(problem_of(rows))  # compiles
     for method in (GreedyCMI(spacing="cost"), AACO(spacing="cost")):
-        kept, without = (measured(method, rows, most) for most in (remembered._MOST, 0))
+        kept, without = (measured(method, rows, most) for most in (remembered.MEMORY, 0))
         same = all(np.array_equal(a.probabilities, b.probabilities) for a, b in zip(kept[2], without[2], strict=True))
         print(
             f"{type(method).__name__}: fit {kept[0]:.1f} s, without memory {without[0] / kept[0]:.1f} times as long; "

@@ -33,14 +33,14 @@ def ask(seed: int, rows: int):
     return rng.integers(0, REFERENCES, (rows, 4)), rng.integers(0, 4, (rows, FEATURES)) == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), min_size=1, max_size=6), st.integers(0, 200))
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), min_size=1, max_size=6), st.integers(0, 70))
 def test_losses_are_those_of_the_references_whatever_is_kept(asked, most):
     remembered, counter = RememberedLosses(REFERENCES, WIDTH, most), Counter()
     for near, known in (ask(*one) for one in asked):
         losses = remembered.of(near, known, counter)
         for row in range(len(near)):
             np.testing.assert_array_equal(losses[row], Counter()(near[row], np.repeat(known[row : row + 1], 4, axis=0)))
-        assert len(remembered) <= most // WIDTH
+        assert len(remembered) <= most
 
 
 def test_a_pair_is_computed_once_while_there_is_room():
@@ -53,7 +53,7 @@ def test_a_pair_is_computed_once_while_there_is_room():
 
 
 def test_without_room_the_first_pairs_are_kept():
-    remembered, counter = RememberedLosses(REFERENCES, WIDTH, most=WIDTH * 5), Counter()
+    remembered, counter = RememberedLosses(REFERENCES, WIDTH, most=5), Counter()
     near, known = ask(0, 1)
     remembered.of(near, known, counter)
     for seed in range(1, 9):

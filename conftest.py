@@ -1,7 +1,7 @@
 """What all tests of this repository share, the core's and the plugins'.
 
 One thread of linear algebra in each process of pytest, unless the environment says how many: with ``-n`` there is a
-process per core.
+process per core. And the processor's kernels that trials use, so that trials in this process and in others are equal.
 
 Hypothesis draws its examples by a profile. ``fixed`` (the default) draws the same examples every time, so that a run
 says something about the code and not about its luck. ``random`` (``pytest --hypothesis-profile random``) draws others,
@@ -16,10 +16,11 @@ import time
 
 from hypothesis import settings
 
-from bench_core.run.libraries import BLAS_VARIABLES
+from bench_core.run.libraries import BLAS_VARIABLES, kernel_variables
 
 for variable in BLAS_VARIABLES:  # read when the libraries are loaded, which is later than this
     os.environ.setdefault(variable, "1")
+os.environ.update(kernel_variables())
 
 # Processes that tests start import the same packages: without bytecode, each would compile them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -21,7 +21,7 @@ _KERNELS = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 
 
 def start_with_fixed_libraries() -> None:
     """Set the variables for libraries that will be loaded later; call it at the start of a process."""
-    os.environ.update({**dict.fromkeys(BLAS_VARIABLES, "1"), **_kernel_variables()})
+    os.environ.update({**dict.fromkeys(BLAS_VARIABLES, "1"), **kernel_variables()})
 
 
 def library_variables(threads: int) -> dict[str, str]:
@@ -31,10 +31,11 @@ def library_variables(threads: int) -> dict[str, str]:
     Kernels that the environment names already are kept.
     """
     one = dict.fromkeys(("OMP_NUM_THREADS", *BLAS_VARIABLES), "1")
-    return {**one, "NUMBA_NUM_THREADS": str(threads), **_kernel_variables()}
+    return {**one, "NUMBA_NUM_THREADS": str(threads), **kernel_variables()}
 
 
-def _kernel_variables() -> dict[str, str]:
+def kernel_variables() -> dict[str, str]:
+    """Environment variables that make OpenBLAS and NumPy use AVX2; none if the processor lacks it or is not known."""
     # OpenBLAS does not check whether the processor can run the kernels that a variable names.
     usable = {"avx2", "fma"} <= set(first_processor().get("flags", "").split())
     return {name: os.environ.get(name, value) for name, value in _KERNELS.items() if usable}

@@ -82,7 +82,7 @@ class Oracle:
         return RememberedLosses(len(self.y), 1 + len(self.candidates))
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is copied and saved: the attributes, without what is computed from them."""
+        """Return the attributes only: cached values are neither copied nor saved."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property

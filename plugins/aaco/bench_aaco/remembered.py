@@ -11,7 +11,7 @@ from bench_aaco.candidates import distinct_sets
 
 __all__ = ["MEMORY", "RememberedLosses"]
 
-MEMORY, _ENTRY = 2**24, 16
+MEMORY, _ENTRY = 2**24, 32
 """What may be kept, 128 MiB, and the size of a pair in the index, both in numbers of 8 bytes."""
 
 
@@ -30,10 +30,8 @@ class RememberedLosses:
 
     def __init__(self, references: int, width: int, most: int | None = None) -> None:
         self._references, self._capacity = references, MEMORY // (width + _ENTRY) if most is None else most
-        self._number: dict[bytes, int] = {}
-        self._masks = 0
-        self._place: dict[int, int] = {}
-        """Reference and mask as one number → row of the table."""
+        self._place: dict[tuple[bytes, int], int] = {}
+        """Known features, as bits, and reference → row of the table."""
         self._table = np.empty((0, width))
 
     def __len__(self) -> int:
@@ -54,34 +52,25 @@ class RememberedLosses:
                 They may depend on nothing else.
         """
         masks, mask = distinct_sets(known)
-        numbers = np.array([self._number_of(packed.tobytes()) for packed in np.packbits(masks, axis=1)], dtype=np.int64)
-        distinct, place = np.unique(near + self._references * numbers[mask][:, None], return_inverse=True)
-        at = np.array([self._place.get(pair, -1) for pair in distinct.tolist()], dtype=np.int64)
+        pairs, place = np.unique(near + self._references * mask[:, None], return_inverse=True)
+        which, references = np.divmod(pairs, self._references)
+        bits = [packed.tobytes() for packed in np.packbits(masks, axis=1)]
+        keys = [(bits[number], row) for number, row in zip(which.tolist(), references.tolist(), strict=True)]
+        at = np.array([self._place.get(key, -1) for key in keys], dtype=np.int64)
         kept = at >= 0
-        losses = np.empty((len(distinct), self._table.shape[1]))
+        losses = np.empty((len(pairs), self._table.shape[1]))
         losses[kept] = self._table[at[kept]]
         if not kept.all():
-            new, order = distinct[~kept], np.argsort(numbers)
-            which = order[np.searchsorted(numbers, new // self._references, sorter=order)]
-            losses[~kept] = compute(new % self._references, masks[which])
-            if len(self) < self._capacity:
-                self._keep(new, losses[~kept])
+            losses[~kept] = compute(references[~kept], masks[which[~kept]])
+            self._keep([keys[number] for number in np.flatnonzero(~kept)], losses[~kept])
         return np.asarray(losses[place.reshape(near.shape)])
 
-    def _number_of(self, mask: bytes) -> int:
-        number = self._number.get(mask, self._masks)
-        if number == self._masks:
-            self._masks += 1
-            if len(self) < self._capacity:
-                self._number[mask] = number
-        return number
-
-    def _keep(self, pairs: NDArray[np.int64], losses: NDArray[np.float64]) -> None:
+    def _keep(self, keys: list[tuple[bytes, int]], losses: NDArray[np.float64]) -> None:
         used = len(self)
-        end = min(used + len(pairs), self._capacity)
+        end = min(used + len(keys), self._capacity)
         if end > len(self._table):
             larger = np.empty((min(max(2 * used, end), self._capacity), self._table.shape[1]))
             larger[:used] = self._table[:used]
             self._table = larger
         self._table[used:end] = losses[: end - used]
-        self._place.update(zip(pairs[: end - used].tolist(), range(used, end), strict=True))
+        self._place.update(zip(keys[: end - used], range(used, end), strict=True))

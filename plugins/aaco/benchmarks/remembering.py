@@ -2,8 +2,8 @@
 
     python plugins/aaco/benchmarks/remembering.py [ROWS]
 
-Greedy CMI and AACO are fitted to rows with 20 features and three classes, half of them with a price. All policies of
-the family then decide as many new rows, with a memory for losses and without.
+Greedy CMI and AACO are fitted to rows with 20 features, which cost 1 or 5, and three classes. All policies of the
+family then decide as many new rows, with a memory for losses and without.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def measured(method: AACO, rows: int, most: int) -> tuple[float, float, list[Dec
 
 def main() -> None:
     """Print a line for each method."""
-    rows = int(sys.argv[1]) if sys.argv[1:] else 1000
+    rows, memory = int(sys.argv[1]) if sys.argv[1:] else 1000, remembered.MEMORY
     AACO(subsets=2, masked_copies=2).fit(problem_of(rows))  # compiles
     for method in (GreedyCMI(spacing="cost"), AACO(spacing="cost")):
-        kept, without = (measured(method, rows, most) for most in (remembered.MEMORY, 0))
+        kept, without = (measured(method, rows, most) for most in (memory, 0))
         same = all(np.array_equal(a.probabilities, b.probabilities) for a, b in zip(kept[2], without[2], strict=True))
         print(
             f"{type(method).__name__}: fit {kept[0]:.1f} s, without memory {without[0] / kept[0]:.1f} times as long; "

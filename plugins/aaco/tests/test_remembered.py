@@ -1,4 +1,4 @@
-"""Losses that are computed once are the same as losses that are computed every time."""
+"""Remembered losses equal computed ones, and are bounded in number."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask(seed: int, rows: int):
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 30)), min_size=1, max_size=6), st.integers(0, 70))
-def test_losses_are_those_of_the_references_whatever_is_kept(asked, most):
+def test_remembered_losses_equal_computed_ones_for_every_size_of_the_memory(asked, most):
     remembered, counter = RememberedLosses(REFERENCES, WIDTH, most), Counter()
     for near, known in (ask(*one) for one in asked):
         losses = remembered.of(near, known, counter)

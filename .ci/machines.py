@@ -43,7 +43,7 @@ KERNELS: dict[str, dict[str, str]] = {
 }
 """Setting → environment variables. They need x86-64; features that the processor lacks are ignored.
 
-``as-is`` is what `bench` sets itself: OpenBLAS and NumPy with AVX2. ``native`` is what the processor supports.
+`bench` makes OpenBLAS and NumPy use AVX2, so suites run ``as-is`` use it; ``native`` allows all the processor supports.
 """
 
 SERIAL = ("two-threads",)

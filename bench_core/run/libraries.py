@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from itertools import takewhile
 
 BLAS_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Variables that BLAS libraries read when they are loaded. ``OMP_NUM_THREADS`` is for methods' kernels instead."""
@@ -43,8 +43,8 @@ def kernel_variables() -> dict[str, str]:
 
 def first_processor() -> dict[str, str]:
     """The first processor's fields in Linux' list of processors; nothing on other systems."""
-    with suppress(OSError):
-        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+    with suppress(OSError), open("/proc/cpuinfo") as listed:  # a line is empty after each processor, of maybe hundreds
+        lines = takewhile(str.strip, listed)
         return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
     return {}
 

@@ -51,7 +51,6 @@ with patch.dict(os.environ, library_variables(1)):
 
 CHOSEN = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 
-
 AVX2 = sys.platform == "linux" and bool(__cpu_features__.get("X86_V3"))
 
 
@@ -85,7 +84,7 @@ def kernels(**chosen: str) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.skipif(not AVX2, reason="the processor has no AVX2")
-def test_kernels_are_those_of_avx2_whatever_else_the_processor_supports() -> None:
+def test_avx2_kernels_are_used_even_if_the_processor_supports_more() -> None:
     assert kernels() == (["Haswell", "NumPy X86_V3"],) * 2
 
 

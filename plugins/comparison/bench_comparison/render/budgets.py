@@ -99,6 +99,6 @@ def render_absolute(suite: Suite, records: Records, entry: ComparisonEntry) -> s
 
 
 def _mean_of(values: NDArray[np.float64]) -> float:
-    """Mean of the finite values, NaN where there is none."""
+    """Mean of the finite values; NaN if there are none."""
     known = values[np.isfinite(values)]
     return float(np.add.accumulate(known)[-1]) / len(known) if len(known) else float("nan")

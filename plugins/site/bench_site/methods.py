@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 from typing import Any, NamedTuple
 
 from bench_records import times_of
@@ -30,9 +30,9 @@ class Group(NamedTuple):
 
     Attributes:
         title: the kind of data.
-        sets: number of data sets with their prices.
-        quality: mean chance-corrected quality, in percent.
-        gap: mean distance to the best method of each data set, in points.
+        sets: number of data sets.
+        quality: mean chance-corrected quality, in percent; the prices of a data set and near-duplicates count once.
+        gap: mean distance to the best method of each data set, in percent of what all features bring.
     """
 
     title: str
@@ -47,7 +47,7 @@ class Strengths(NamedTuple):
     Attributes:
         budget: in percent of the price.
         groups: kinds of data.
-        near, far: (data set, gap in points) pairs with the smallest and the largest gaps.
+        near, far: (data set, gap as in `Group`) pairs with the smallest and the largest gaps.
     """
 
     budget: float
@@ -104,10 +104,17 @@ def strengths(live: Mapping[str, Any], method: str) -> Strengths | None:
 
 
 def _group(title: str, found: Sequence[tuple[Mapping[str, Any], float, float]]) -> Group | None:
+    """Means over families of data sets, each the mean over its data sets of their means over prices."""
     if not found:
         return None
-    count = len(found)
-    return Group(title, count, sum(one[1] for one in found) / count, sum(one[2] for one in found) / count)
+    families: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for one, quality, gap in found:
+        families.setdefault(one["family"], {}).setdefault(one["dataset"], []).append((quality, gap))
+    quality, gap = (
+        fmean(fmean(fmean(pair[at] for pair in prices) for prices in of.values()) for of in families.values())
+        for at in (0, 1)
+    )
+    return Group(title, len({one["dataset"] for one, *_ in found}), quality, gap)
 
 
 def facts_of(use: str, published: Sequence[Published]) -> Facts | None:

@@ -38,7 +38,7 @@ class Exhaustive(Method):
         k: maximum number of stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
         most_solutions: maximum number of solutions; a problem with more is refused.
-        max_work: maximum work on classifiers (see `SubsetModels.work`); the default takes about a minute or two. If all
+        max_work: maximum work on classifiers (see `SubsetModels.work`); the default takes one to six minutes. If all
             2**n subsets take more, only the full set and the cheapest others are fitted, and the front is exact for the
             solutions that consist of these; the diagnostics count the subsets left out.
 

@@ -26,6 +26,7 @@ SIMPLEST = (
     "neural", "other",
 )  # fmt: skip
 COLUMNS = ["accuracy", "cost-share"]
+PRICES = {"uniform": "unit prices", "random": "drawn prices"}
 
 
 def t_975(df: int) -> float:
@@ -143,7 +144,10 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
                 "up to 1,000 rows": sum(rows_of.values()) <= 1000,
                 "more than 1,000 rows": sum(rows_of.values()) > 1000,
             }
+            schemes = entry["costs"] if isinstance(entry["costs"], list) else [entry["costs"]]
+            prices = {scheme.get("name", scheme["use"]): PRICES.get(scheme["use"]) for scheme in schemes}[costs]
             facts |= {"dataset": dataset, "costs": costs, "family": family, "points": gains.mean(), "values": values}
+            facts |= {"prices": prices}
             cells.append(facts)
     return cells
 
@@ -172,6 +176,31 @@ def pooled(families: dict[str, np.ndarray], methods: int, draws: np.ndarray) -> 
 def stretched(means: np.ndarray, families: int) -> np.ndarray:
     ratio = math.sqrt((families + 1) / (families - 1)) * t_975(families - 1) / 1.959963984540054
     return np.vstack([means[:1], means[:1] + ratio * (means[1:] - means[:1])])
+
+
+def most_influential(families: dict[str, np.ndarray], methods: int, unit: int, b: int) -> tuple[str, float]:
+    """The family without which a unit's observed mean changes most, and the mean without it."""
+
+    def mean(of: dict[str, np.ndarray]) -> float:
+        observed = {family: values[:1, :, b : b + 1] for family, values in of.items()}
+        return float(pooled(observed, methods, np.full((1, len(of)), 1 / len(of)))[0, unit, 0])
+
+    rest = {family: mean({f: v for f, v in families.items() if f != family}) for family in families}
+    whole = mean(families)
+    family = max(rest, key=lambda name: np.nan_to_num(abs(rest[name] - whole), nan=-1.0))
+    return family, rest[family]
+
+
+def least_loss(quality: np.ndarray, known: dict[str, int], columns: dict[str, int], families: int) -> str:
+    """The algorithm of the least expected loss (to four digits) of those run on three quarters of the families."""
+    chosen = [name for name in columns if 2 * known[name] >= families]
+    table = quality[1:, [columns[name] for name in chosen]].round(10)
+    lost = {
+        name: np.maximum(np.delete(table, k, axis=1).max(axis=1) - table[:, k], 0).mean()
+        for k, name in enumerate(chosen)
+    }
+    often = [name for name in chosen if 4 * known[name] >= 3 * families]
+    return min(often or chosen, key=lambda name: round(lost[name], 4))
 
 
 def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
@@ -270,6 +299,14 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         step["reaches"] = {
             level: float((quality[1:, rows[best]["column"], b] >= level).mean()) for level in (0.5, 0.75, 0.9)
         }
+        family, _ = most_influential(by_family, len(methods), rows[best]["column"], b)
+        rest = {f: values for f, values in by_family.items() if f != family}
+        less = stretched(pooled(rest, len(methods), weights(len(rest), 0)), len(rest))[:, rows[best]["column"], b]
+        step["without"] = {
+            "family": family,
+            "quality": less[0],
+            "reaches": {level: float((less[1:] >= level).mean()) for level in (0.5, 0.75, 0.9)},
+        }
         table = metric[1:, [row["column"] for name, row in rows.items() if name != best], b].round(10)
         behind = table.max(axis=1) - metric[1:, rows[best]["column"], b].round(10)
         step["within"] = float((behind <= BAND).mean())
@@ -286,8 +323,17 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
             near, key=lambda name: (SIMPLEST.index(places[taken[name]]["kind"]), seconds[taken[name]])
         )
         steps.append(step)
+    columns = {name: len(methods) + i for i, (what, name) in enumerate(keys) if what == "algorithm"}
+    for prices in PRICES.values():
+        mine = [i for i, cell in enumerate(cells) if cell["prices"] == prices]
+        some = averaged([drawn[i] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine])
+        means = stretched(pooled(some, len(methods), weights(len(some), 0)), len(some))
+        there = {name: sum(not np.isnan(mean[0, unit, 0]) for mean in some.values()) for name, unit in columns.items()}
+        for b, step in enumerate(steps):
+            step[prices] = least_loss(means[:, :, b], there, columns, len(some))
     gaps = [d[:, [-2]] - d[:, [-1]] for d in drawn]
-    duel = stretched(pooled(averaged(gaps, families, datasets), 1, over), len(names))[:, 0]
+    by_gap = averaged(gaps, families, datasets)
+    duel = stretched(pooled(by_gap, 1, over), len(names))[:, 0]
     scaled = [c["points"] * g for c, g in zip(cells, gaps, strict=True)]
     in_points = stretched(pooled(averaged(scaled, families, datasets), 1, over), len(names))[:, 0].round(10)
     groups = {}
@@ -305,6 +351,7 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
             "difference": [duel[0, b], *np.percentile(duel[1:, b], [2.5, 97.5])],
             "better": (in_points[1:, b] > BAND).mean(),
             "worse": (in_points[1:, b] < -BAND).mean(),
+            "without": most_influential(by_gap, 1, 0, b),
         }
         for b, budget in enumerate(budgets)
     ]

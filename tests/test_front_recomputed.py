@@ -60,6 +60,7 @@ def test_the_table_of_the_front_page(numbers: dict[str, Any]) -> None:
         for name in named[:3]:
             assert name in near or name == "none"
         assert row[5] == (f"{step['fastest']} · {step['simplest']}" if near else "")
+        assert row[6] == f"{step['unit prices']} · {step['drawn prices']}"
     assert f"over {numbers['families']} data sets" in page
 
 
@@ -73,10 +74,11 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
     chance = min(step["within"] for step in likely) if likely else 1 - max(step["within"] for step in mine)
     mine = likely or mine
     assert answer["findings"][0]["probability"] == pytest.approx(chance, abs=2e-3)
-    worst = max(step["algorithm"][name]["loss"][0] for step in mine)
-    shown = re.search(r"loss is at most ([\d.]+) %", page)
+    losses = [100 * step["algorithm"][name]["loss"][0] for step in mine]
+    shown = re.search(r"loss(?: is|:) ([\d.]+)(?: to ([\d.]+))? % of what all features bring", page)
     assert shown is not None
-    assert float(shown[1]) == pytest.approx(100 * worst, abs=0.06)
+    assert float(shown[1]) == pytest.approx(min(losses), abs=0.06)
+    assert float(shown[2] or shown[1]) == pytest.approx(max(losses), abs=0.06)
     brings = re.search(r"(\d+) % of the price buys at least (\d+) % .* \((\d+) % with", page)
     if brings is not None:
         step = next(step for step in numbers["steps"] if round(100 * step["budget"]) == int(brings[1]))
@@ -91,6 +93,14 @@ def test_the_sentences_of_the_front_page(numbers: dict[str, Any]) -> None:
             assert shown[title]["ahead"] == pytest.approx(ahead, abs=2e-3)
         assert published["better"] == pytest.approx(found["better"], abs=2e-3)
         assert published["worse"] == pytest.approx(found["worse"], abs=2e-3)
+        family, difference = found["without"]
+        assert published["without"] == {"family": family, "difference": pytest.approx(difference, abs=2e-3)}
+    for published, found in zip(answer["views"][0]["steps"], numbers["steps"], strict=True):
+        without = published["recommended"]["without"]
+        assert without["family"] == found["without"]["family"]
+        assert without["quality"] == pytest.approx(found["without"]["quality"], abs=2e-3)
+        for level, chance in found["without"]["reaches"].items():
+            assert without["reaches"][level] == pytest.approx(chance, abs=2e-3)
 
 
 def test_the_qualities_behind_the_live_picture(numbers: dict[str, Any]) -> None:

@@ -105,7 +105,7 @@ class Answers:
 
         Args:
             method: its name.
-            budget: position of a budget; `len(budgets)` stands for the area, which has no budget to keep.
+            budget: position of a budget.
             tolerance: share of a budget by which it may be exceeded.
         """
         if method not in self.methods:
@@ -113,8 +113,6 @@ class Answers:
         row = self.methods.index(method)
         if not self.done[row].all():
             return self.lacking.get(method, "incomplete")
-        if budget == len(self.budgets):
-            return "ok"
         if np.isnan(self.test[row, :, budget]).any():
             return "no policy"
         mean = float(self.cost[row, :, budget].sum()) / len(self.seeds)

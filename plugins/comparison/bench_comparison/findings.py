@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["FEW", "NAMED", "SURE", "deciding", "findings", "listed", "main_view", "per_cent", "some", "unknown"]
+from bench_comparison.schema import PRICES
+
+__all__ = [
+    "FEW",
+    "NAMED",
+    "SURE",
+    "deciding",
+    "findings",
+    "listed",
+    "main_view",
+    "per_cent",
+    "signed",
+    "some",
+    "unknown",
+]
 
 JsonObject = Mapping[str, Any]
 
@@ -18,6 +32,9 @@ NAMED = 3
 SURE = 0.8
 """A sentence states what has at least this probability."""
 
+_HALF = 0.5
+"""A sentence names a data set without which less than this share of a difference is left."""
+
 
 def main_view(answer: JsonObject) -> JsonObject | None:
     """The view of the front page: the first with a recommendation, which is classification with all prices."""
@@ -25,10 +42,16 @@ def main_view(answer: JsonObject) -> JsonObject | None:
 
 
 def per_cent(value: float | None, digits: int = 0) -> str:
-    """A share as ``70 %``; one below half a per cent keeps a digit."""
+    """A share as ``70 %``."""
     if value is None:
         return "–"
-    return f"{100 * value:.{digits}f} %"
+    return f"{round(100 * value, digits) + 0.0:.{digits}f} %"
+
+
+def signed(share: float) -> str:
+    """A difference as ``+7 %``, ``−7 %`` or ``0 %``."""
+    value = round(100 * share)
+    return f"{value:+d} %".replace("-", "−") if value else "0 %"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -64,21 +87,27 @@ def _take(view: JsonObject) -> dict[str, Any]:
     mine = [step for step in steps if step["recommended"]["algorithm"] == name]
     likely = [step for step in mine if step["recommended"]["within"] >= 0.5]
     at = listed([per_cent(step["budget"]) for step in likely or mine])
-    worst = max(step["recommended"]["loss"][0] for step in likely or mine)
+    loss = _from_to([step["recommended"]["loss"][0] for step in likely or mine], 1)
     if not likely:
         return _finding(
             f"At {at} of the full price, another method is probably better than {name} by more than a point of "
-            f"{view['metric']}, but it is not known which. {name} has the least expected loss: at most "
-            f"{per_cent(worst, 1)} of what all features bring.",
+            f"{view['metric']}, but it is not known which. {name} has the least expected loss: {loss} of what all "
+            "features bring.",
             1 - max(step["recommended"]["within"] for step in mine),
             "#recommended",
         )
     return _finding(
         f"At {at} of the full price, take {name}: on average over data sets it is the best or within a point of "
-        f"{view['metric']} of the best. Its expected loss is at most {per_cent(worst, 1)} of what all features bring.",
+        f"{view['metric']} of the best. Its expected loss is {loss} of what all features bring.",
         min(step["recommended"]["within"] for step in likely),
         "#recommended",
     )
+
+
+def _from_to(shares: Sequence[float], digits: int = 0) -> str:
+    """``2 %`` or ``2 to 5 %``."""
+    low, high = per_cent(min(shares), digits), per_cent(max(shares), digits)
+    return high if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def _brings(view: JsonObject) -> dict[str, Any] | None:
@@ -87,9 +116,13 @@ def _brings(view: JsonObject) -> dict[str, Any] | None:
         for step in view["steps"]:
             recommended = step["recommended"]
             if recommended and step["budget"] < 1 and recommended["reaches"][level] >= SURE:
+                rest = recommended.get("without")
+                less = ""
+                if rest is not None and rest["reaches"][level] < SURE:
+                    less = f" Without {rest['family']}, the probability would be {rest['reaches'][level]:.2f}."
                 return _finding(
                     f"{per_cent(step['budget'])} of the price buys at least {per_cent(float(level))} of what all "
-                    f"features bring ({per_cent(recommended['quality'][0])} with {recommended['algorithm']}).",
+                    f"features bring ({per_cent(recommended['quality'][0])} with {recommended['algorithm']}).{less}",
                     recommended["reaches"][level],
                     "#recommended",
                 )
@@ -105,9 +138,7 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
     for key, verb in words.items():
         mine = [step for step in view["dynamic"] if step[key] is not None and step[key] >= SURE]
         if mine:
-            sizes = [abs(step["difference"][0]) for step in mine]
-            size = per_cent(min(sizes)) if len(mine) == 1 else f"{100 * min(sizes):.0f} to {per_cent(max(sizes))}"
-            by = "" if key == "equal" else f" (by {size} of what all features bring)"
+            by = "" if key == "equal" else f" ({_sizes(mine)} of what all features bring{_by_prices(mine)})"
             at = listed([per_cent(step["budget"]) for step in mine])
             said.append(f"{verb} the best fixed subset at {at} of the price{by}")
             chances += [step[key] for step in mine]
@@ -122,6 +153,31 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
     )
 
 
+def _sizes(steps: Sequence[JsonObject]) -> str:
+    """``by 5 %``, and without a data set that makes at least half of it."""
+    size = f"by {_from_to([abs(step['difference'][0]) for step in steps])}"
+    return size + "".join(dict.fromkeys(_unless(step) for step in steps))
+
+
+def _unless(gap: JsonObject) -> str:
+    """``; without Wine, +1 %`` where one data set makes at least half of a difference, else nothing."""
+    rest, size = gap["without"], gap["difference"][0]
+    if rest is None or not size or rest["difference"] / size >= _HALF:
+        return ""
+    return f"; without {rest['family']}, {signed(rest['difference'])}"
+
+
+def _by_prices(steps: Sequence[JsonObject]) -> str:
+    """``; with unit prices −6 %, with drawn prices −1 %`` for a single budget, where these are groups."""
+    groups = steps[0]["groups"] if len(steps) == 1 else []
+    sizes = [
+        f"with {group['title']} {signed(group['difference'][0])}"
+        for group in groups
+        if group["title"] in PRICES.values()
+    ]
+    return f"; {', '.join(sizes)}" if sizes else ""
+
+
 def _where(view: JsonObject) -> str:
     """On which kind of data dynamic acquisition is likeliest to win, and to lose, below the full price."""
     groups = [(step["budget"], group) for step in view["dynamic"] if step["budget"] < 1 for group in step["groups"]]
@@ -130,10 +186,9 @@ def _where(view: JsonObject) -> str:
         known = [(group[key], budget, group) for budget, group in groups if group[key] is not None]
         if known:
             chance, budget, group = max(known, key=lambda one: one[0])
-            size = f"{100 * group['difference'][0]:+.0f} %".replace("-", "−")
             said.append(
                 f"to {verb} by more than a point of {view['metric']} on data with {group['title']}, at "
-                f"{per_cent(budget)} ({size}, probability {chance:.2f})"
+                f"{per_cent(budget)} ({signed(group['difference'][0])}, probability {chance:.2f}{_unless(group)})"
             )
     return f" Below the full price, it is likeliest {listed(said)}." if said else ""
 
@@ -196,8 +251,8 @@ def unknown(answer: JsonObject) -> list[str]:
             )
     said += deciding(view)
     if view["left_out"]:
-        names = listed([one["name"] for one in view["left_out"]])
-        said.append(f"Left out: {names}, where the reference is not clearly better than the empty policy.")
+        names = "; ".join(one["name"] for one in view["left_out"])
+        said.append(f"Left out, because the reference is not clearly better than the empty policy there: {names}.")
     return said
 
 

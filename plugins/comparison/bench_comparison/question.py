@@ -98,6 +98,7 @@ def loss_answer(
                 "parameters": method.parameters,
                 "kind": places[method.label].kind,
                 "algorithm": places[method.label].algorithm,
+                "dynamic": places[method.label].dynamic,
                 "fit_seconds": _digits(times[method.label][0]),
                 "microseconds_a_row": _digits(times[method.label][1]),
             }

@@ -14,6 +14,7 @@ from bench_comparison.layout import Layout
 from bench_comparison.losses import interval, outcomes, plain
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
+from bench_comparison.sensitivity import most_influential
 
 __all__ = ["row_by_row"]
 
@@ -67,12 +68,15 @@ def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int]
     families, datasets = [cells[i].family for i in mine], [cells[i].dataset for i in mine]
     splits = [len(cells[i].seeds) for i in mine]
 
-    def drawn(values: Sequence[Numbers]) -> Numbers:
-        draws = without_spread(draws_of(Table.of(values, families, datasets, 1)), families, splits)
-        return np.asarray(draws[:, 0, 0])
+    def table(values: Sequence[Numbers]) -> Table:
+        return Table.of(values, families, datasets, 1)
 
-    quality = drawn([gaps[i][:, :, [b]] for i in mine])
-    points = drawn([cells[i].points * gaps[i][:, :, [b]] for i in mine])
+    def drawn(values: Table) -> Numbers:
+        return np.asarray(without_spread(draws_of(values), families, splits)[:, 0, 0])
+
+    gained = table([gaps[i][:, :, [b]] for i in mine])
+    quality = drawn(gained)
+    points = drawn(table([cells[i].points * gaps[i][:, :, [b]] for i in mine]))
     better, equal, worse = outcomes(points[1:])
     return {
         "families": len(set(families)),
@@ -81,4 +85,15 @@ def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int]
         "equal": plain(equal),
         "worse": plain(worse),
         "ahead": None if np.isnan(quality).any() else plain(float((quality[1:] > 0).mean())),
+        "without": _without(gained, float(quality[0])),
     }
+
+
+def _without(table: Table, mean: float) -> dict[str, Any] | None:
+    """The family that changes the mean most, and the mean without it; None if there is only one family."""
+    number = len(table.values)
+    if number < 2:
+        return None
+    rest = {name: (number * mean - float(values[0, 0, 0])) / (number - 1) for name, values in table.values.items()}
+    family = most_influential(mean, rest)
+    return {"family": family, "difference": plain(rest[family])}

@@ -17,7 +17,7 @@ from bench_comparison.populations import Task
 from bench_comparison.row_by_row import row_by_row
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
-from bench_comparison.sensitivity import deciding
+from bench_comparison.sensitivity import deciding, draws_without, most_influential, without_each
 
 __all__ = ["LEVELS", "TITLES", "task_views"]
 
@@ -120,9 +120,20 @@ def _view(
     ]
     often = [u for u in range(count, count + len(layout.algorithms)) if _often(families_of[u], number)]
     if often and number >= FEW:
-        for step, (best, without) in zip(steps, deciding(table, often), strict=True):
-            names = {family: layout.units[unit - count].name for family, unit in without.items()}
+        means, without = quality[0], without_each(table)
+        for b, (step, (best, others)) in enumerate(zip(steps, deciding(means, without, often), strict=True)):
+            names = {family: layout.units[unit - count].name for family, unit in others.items()}
             step["deciding"] = {"best": layout.units[best - count].name, "without": names}
+            if pairs and step["recommended"] is not None:
+                algorithms = [unit.name for unit in layout.algorithms]
+                unit = count + algorithms.index(step["recommended"]["algorithm"])
+                family = most_influential(means[unit, b], {name: rest[unit, b] for name, rest in without.items()})
+                rest = draws_without(table, family, unit, b)
+                step["recommended"]["without"] = {
+                    "family": family,
+                    "quality": plain(rest[0]),
+                    "reaches": _reached(rest),
+                }
     return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
 
 
@@ -176,10 +187,14 @@ def _step(
     columns = {row["name"]: m + algorithms.index(row["name"]) for row in rows["algorithms"]}
     recommended = _recommended(layout, rows["algorithms"], points, columns, families) if families >= FEW else None
     if recommended is not None:
-        drawn = quality[1:, columns[recommended["algorithm"]]]
-        recommended["reaches"] = {f"{level:g}": plain(float((drawn >= level).mean())) for level in LEVELS}
+        recommended["reaches"] = _reached(quality[:, columns[recommended["algorithm"]]])
     row_pairs = {"pairs": _pairs(list(columns), points, columns)} if pairs else {}
     return {"budget": budget, **rows, "recommended": recommended, **row_pairs}
+
+
+def _reached(quality: Numbers) -> dict[str, float | None]:
+    """Level → the probability that a quality reaches it, from its draws after the observed one."""
+    return {f"{level:g}": plain(float((quality[1:] >= level).mean())) for level in LEVELS}
 
 
 def _pairs(names: Sequence[str], points: Numbers, columns: Mapping[str, int]) -> dict[str, Any]:

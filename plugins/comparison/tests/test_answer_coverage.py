@@ -126,6 +126,18 @@ def test_a_method_that_is_best_because_of_one_data_set_is_found() -> None:
     assert step(cells, own("ab"))["deciding"] == {"best": "b", "without": {}}
 
 
+def test_the_recommended_algorithm_is_also_judged_without_the_data_set_that_changes_its_mean_most() -> None:
+    cells = world(np.random.default_rng(6), [0.5, 0.9], 12)
+    cells[4][1] += 2.0
+    found = step(cells, own("ab"))["recommended"]
+    rest = step([cell for place, cell in enumerate(cells) if place != 4], own("ab"))["recommended"]
+    assert found["without"]["family"] == "D4"
+    assert found["without"]["quality"] == pytest.approx(rest["quality"][0], abs=1e-4)
+    for level, chance in rest["reaches"].items():  # other draws of splits: data sets are numbered by their names
+        assert found["without"]["reaches"][level] == pytest.approx(chance, abs=0.05)
+    assert found["reaches"]["0.9"] > found["without"]["reaches"]["0.9"] + 0.1
+
+
 def test_a_data_set_of_the_same_family_adds_nothing() -> None:
     cells = world(np.random.default_rng(4), [0.7, 0.6], 8)
     values = [split_draws(cell, i) for i, cell in enumerate(cells)]

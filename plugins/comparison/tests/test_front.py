@@ -152,6 +152,33 @@ def test_of_the_practically_equal_the_fastest_and_the_simplest_are_named() -> No
     assert row[6] == "slow · subset"
 
 
+def test_each_kind_of_prices_has_its_own_recommendation() -> None:
+    drawn = [f"R{i}" for i in range(5)]
+    more = "".join(
+        f'[[datasets]]\nuse = "blobs"\nname = "{name}"\ncosts = {{ use = "random", name = "uniform" }}\n'
+        for name in drawn
+    )
+    of = suite_of(
+        SIX, list(QUICK_WINS), seeds=SPLITS, threshold=None, metrics=("accuracy", "cost"), more=more + COMPARISON
+    )
+    subset_wins = {**QUICK_WINS, "subset": [(0.1, 0.8), (1.0, 0.95)], "quick": [(0.05, 0.6)]}
+    page = front(of, records(of, dict.fromkeys(drawn, subset_wins) | dict.fromkeys(SIX, QUICK_WINS)))
+    assert line(page, "| Budget").split(" | ")[-1] == "Unit prices · drawn prices ⁴ |"
+    assert line(page, "| 10 %").split(" | ")[-1] == "quick · subset |"
+    assert line(page, "| 100 %").split(" | ")[-1] == "slow · subset |"
+    alone = front(suite(), records(suite(), QUICK_WINS))
+    assert line(alone, "| 10 %").split(" | ")[-1] == "quick |"
+
+
+def test_an_algorithm_named_on_the_front_page_is_shown_with_the_data_sets_that_it_lacks() -> None:
+    equal = {**QUICK_WINS, "subset": [(0.05, 0.7)]}
+    lacking = {name: family for name, family in equal.items() if name != "subset"}
+    of = suite()
+    page = front(of, records(of, {name: lacking if name == "D0" else equal for name in SIX}))
+    assert "Run on fewer than all: subset (5)." in page
+    assert "Run on fewer than all" not in front(of, records(of, equal))
+
+
 def test_with_few_data_sets_nothing_is_recommended() -> None:
     of = suite(SIX[:4])
     page = front(of, records(of, QUICK_WINS))

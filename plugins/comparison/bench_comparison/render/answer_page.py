@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench_leaderboard import rendered, text
 
 from bench_comparison.findings import listed, main_view, per_cent, some
-from bench_comparison.kinds import SIMPLEST
+from bench_comparison.kinds import EMPTY, SIMPLEST
 from bench_comparison.units import HALVINGS
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def render_answer(suite: Suite, answer: JsonObject, splits: str = "") -> str:
         halvings=HALVINGS,
         simplest=", ".join(SIMPLEST),
         contents=_contents(answer),
+        fixed=_fixed(answer),
         splits=splits,
         findings=said(answer["findings"]),
         unknown=[text(line) for line in answer["unknown"]],
@@ -73,7 +74,8 @@ def range_of(interval: Sequence[float | None], digits: int = 0) -> str:
     value, low, high = interval
     if value is None or low is None or high is None:
         return per_cent(value, digits)
-    return f"{per_cent(value, digits)} [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+    ends = (per_cent(end, digits).removesuffix(" %") for end in (low, high))
+    return f"{per_cent(value, digits)} [{', '.join(ends)}]"
 
 
 def _contents(answer: JsonObject) -> list[list[str]]:
@@ -89,6 +91,13 @@ def _contents(answer: JsonObject) -> list[list[str]]:
     return rows
 
 
+def _fixed(answer: JsonObject) -> str:
+    """The kinds, and the algorithms of other kinds, that do not choose features row by row."""
+    kinds = [kind["name"] for kind in answer["kinds"] if not kind["dynamic"]]
+    rest = [one for one in answer["methods"].values() if not one["dynamic"] and one["kind"] not in (*kinds, EMPTY)]
+    return text("; ".join([*kinds, *dict.fromkeys(one["algorithm"] for one in rest)]))
+
+
 def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
     budgets = [per_cent(step["budget"]) for step in view["steps"]]
     names = [row["name"] for row in view["datasets"]]
@@ -97,10 +106,10 @@ def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
         count = f"{len(names)} data set{'s' if len(names) > 1 else ''}"
         if view["families"] < len(names):
             count += f", {view['families']} if near-duplicates count once"
-        about.append(f"{count}, by {text(view['metric'])}: {text(', '.join(names))}.")
+        about.append(f"{count}, by {text(view['metric'])}: {text('; '.join(names))}.")
     if view["left_out"]:
-        left = text(", ".join(one["name"] for one in view["left_out"]))
-        about.append(f"Left out, as the reference is not clearly better than the empty policy there: {left}.")
+        left = text("; ".join(one["name"] for one in view["left_out"]))
+        about.append(f"Left out, because the reference is not clearly better than the empty policy there: {left}.")
     if view["few"] and names:
         about.append("With fewer than five data sets nothing is recommended.")
     short = f"{view['task']}, {view['title']}"
@@ -177,10 +186,17 @@ def _duel(view: JsonObject) -> list[list[str]]:
     if not steps:
         return []
     rows = [["all", f"{steps[0]['families']}", *(_gap(step) for step in steps)]]
+    if all(step["without"] for step in steps):
+        rows.append(["without the most influential one", f"{steps[0]['families'] - 1}", *map(_without, steps)])
     for place, group in enumerate(steps[0]["groups"]):
         cells = [_gap(step["groups"][place]) for step in steps]
         rows.append([text(group["title"]), f"{group['families']}", *cells])
     return rows
+
+
+def _without(gap: JsonObject) -> str:
+    rest = gap["without"]
+    return f"{per_cent(rest['difference'])} without {text(rest['family'])}"
 
 
 def _gap(gap: JsonObject) -> str:

@@ -7,14 +7,17 @@ from typing import Any
 
 from bench_leaderboard import INK, MUTED, bare, canvas, style_of
 
-from bench_comparison.findings import per_cent
+from bench_comparison.findings import per_cent, signed
 
 __all__ = ["duel_figure"]
 
 JsonObject = Mapping[str, Any]
 
 _EDGE = 0.5
-"""Larger differences are drawn at the edge, as arrows."""
+"""Larger differences are drawn at the edge, as arrows, with their names and sizes."""
+
+
+_LEGEND = "difference, of what all features bring\n● a data set   ◆ mean with 95 % interval"
 
 
 def duel_figure(view: JsonObject) -> bytes:
@@ -41,6 +44,10 @@ def duel_figure(view: JsonObject) -> bytes:
                 place = min(max(value, -_EDGE), _EDGE)
                 colour = ahead if value > 0 else behind
                 axes.plot(place, row - 0.13, marker=marker, ms=7, color=colour, alpha=0.55, mew=0)
+            for side, align in ((1, "right"), (-1, "left")):
+                beyond = [one for one in step["datasets"] if side * (one["difference"] or 0) > _EDGE]
+                names = ", ".join(f"{one['name']} {signed(one['difference'])}" for one in beyond)
+                axes.text(side * _EDGE, row + 0.13, names, color=MUTED.light, fontsize=10, va="center", ha=align)
             value, low, high = step["difference"]
             if low is not None:
                 axes.plot([max(low, -_EDGE), min(high, _EDGE)], [row + 0.2] * 2, color=INK.light, lw=2.2)
@@ -53,7 +60,7 @@ def duel_figure(view: JsonObject) -> bytes:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f} %" if value else "0"))
         axes.tick_params(labelsize=12, length=0)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel("difference, of what all features bring\n● a data set   ◆ mean with 95 % interval", fontsize=12)
+        axes.set_xlabel(_LEGEND, fontsize=12)
         bare(axes, "left")
         title = "Row by row, or a fixed subset?"
         axes.set_title(title, fontsize=14, pad=10)

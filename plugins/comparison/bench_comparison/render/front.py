@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_leaderboard import FrontPart, ended_trials, rendered, splits_so_far, text, trials_done
+from bench_leaderboard import FrontPart, ended_trials, rendered, slug, splits_so_far, text, trials_done
 
 from bench_comparison.findings import NAMED, deciding, listed, main_view, per_cent, some
 from bench_comparison.kinds import SIMPLEST
@@ -18,6 +18,7 @@ __all__ = ["front_part"]
 JsonObject = Mapping[str, Any]
 
 _SENTENCES = 3
+_FASTEST = "Of these, fastest · simplest ³"
 
 
 def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
@@ -59,6 +60,7 @@ def _answer(description: JsonObject, several: bool) -> str:
         at = [per_cent(step["budget"]) for step in steps if step["recommended"]["method"] == method]
         values |= {
             "alt": "Quality by budget, a line for each kind of method; the same in numbers is one click away",
+            "header": ["Budget", "Recommended", "Quality", "Expected loss ¹", "Practically equal ²", _FASTEST],
             "rows": [_row(step) for step in steps],
             "sentences": said(answer["findings"][:_SENTENCES]),
             "method": method,
@@ -66,18 +68,51 @@ def _answer(description: JsonObject, several: bool) -> str:
             "command": _command(answer, method),
             "families": view["families"],
             "deciding": text(" ".join(deciding(view))),
-            "partly": _partly(view, taken),
+            "partly": _partly(view, steps),
             "metric": text(view["metric"]),
             "simplest": ", ".join(SIMPLEST),
+            "sets": len(view["datasets"]),
+            "left_out": len(view["left_out"]),
+            "task": text(view["task"]),
+            "others": _others(answer, view, f"{description['name']}/answer.md"),
         }
+        prices = [one for one in answer["views"] if one is not view and _same_task(one, view) and _recommends(one)]
+        if prices:
+            values["header"].append(f"{' · '.join(text(one['title']) for one in prices)} ⁴".capitalize())
+            for step, row in zip(steps, values["rows"], strict=True):
+                row.append(" · ".join(_recommended_at(one, step["budget"]) for one in prices))
     return rendered("front", package="bench_comparison", **values)
 
 
-def _partly(view: JsonObject, names: Sequence[str]) -> str:
-    """Which of some methods were run on a part of the data sets, and on how many: ``Greedy CMI (37)``."""
-    there = {row["name"]: row["families"] for step in view["steps"] for row in step["methods"]}
-    partly = [name for name in dict.fromkeys(names) if there[name] < view["families"]]
-    return listed([f"{text(name)} ({there[name]})" for name in partly]) if partly else ""
+def _same_task(one: JsonObject, other: JsonObject) -> bool:
+    return bool(one["task"] == other["task"])
+
+
+def _recommends(view: JsonObject) -> bool:
+    return any(step["recommended"] for step in view["steps"])
+
+
+def _recommended_at(view: JsonObject, budget: float) -> str:
+    """The algorithm that a view recommends at a budget."""
+    found = (step["recommended"] for step in view["steps"] if step["budget"] == budget)
+    return text(next(one["algorithm"] if one else "–" for one in found))
+
+
+def _others(answer: JsonObject, view: JsonObject, page: str) -> str:
+    """Links to the tables of the other tasks."""
+    first: dict[str, str] = {}
+    for one in answer["views"]:
+        if not _same_task(one, view):
+            first.setdefault(one["task"], slug(f"{one['task']}, {one['title']}"))
+    return listed([f"[{text(task)}]({page}#{anchor})" for task, anchor in first.items()]) if first else ""
+
+
+def _partly(view: JsonObject, steps: Sequence[JsonObject]) -> str:
+    """Which of the named algorithms were run on a part of the data sets, and on how many: ``Greedy CMI (37)``."""
+    named = [[step["recommended"], *step["recommended"]["equal"]] for step in steps]
+    names = dict.fromkeys(one["algorithm"] for some in named for one in some)
+    there = {row["name"]: row["families"] for step in view["steps"] for row in step["algorithms"]}
+    return ", ".join(f"{text(name)} ({there[name]})" for name in names if there[name] < view["families"])
 
 
 def _row(step: JsonObject) -> list[str]:

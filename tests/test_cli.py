@@ -80,12 +80,15 @@ def test_two_plugins_with_one_name_are_both_named(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_plan_reports_records_that_other_code_made(bench: Bench) -> None:
+def test_run_and_plan_report_records_that_other_code_made(bench: Bench) -> None:
     suite = bench.suite(SUITE)
-    bench("run", suite)
+    assert "other code" not in bench("run", suite).stdout
     assert "other code" not in bench("plan", suite).stdout
     module = bench.plugins / "tiny_plugin.py"
     module.write_text(module.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    again = bench("run", suite).stdout
+    assert "0 trial(s) computed, 2 kept" in again
+    assert "records of slopes were made by other code than is installed" in again
     said = bench("plan", suite).stdout
     assert "slopes: 2 record(s) were made by other code" in said
     assert "2 done, 0 failed, 0 to compute" in said
@@ -140,7 +143,7 @@ def test_check_finds_what_is_wrong_with_a_plugin(bench: Bench) -> None:
 LEAVES = """
 import os
 from dataclasses import dataclass
-from tiny_plugin import FirstFeature
+from tiny_plugin import Slopes
 from bench_core import Method, hookimpl
 
 BENCH_CONTRACT_VERSION = 1
@@ -171,6 +174,29 @@ def test_a_plugin_that_ends_its_process_fails_the_kit(bench: Bench, leave: str, 
     install(bench.plugins, "leaves", LEAVES.replace("LEAVE", leave), "leaves")
     printed = bench("check", "leaves", expect=1).stdout
     assert said in " ".join(printed.split())
+
+
+@pytest.mark.slow
+def test_what_a_plugin_that_ends_its_process_leaves_unchecked_is_named(bench: Bench) -> None:
+    source = LEAVES.replace("LEAVE", "os._exit(3)") + "    register('stays', Slopes)\n"
+    install(bench.plugins, "leaves", source, "leaves")
+    printed = " ".join(bench("check", "leaves", expect=1).stdout.split())
+    assert "stays - - skipped not checked: leaves ended the process" in printed
+    assert printed.endswith("1 failed, 1 skipped")
+
+
+@pytest.mark.slow
+def test_a_method_is_checked_alone_and_equal_messages_are_one_row(bench: Bench) -> None:
+    source = LEAVES.replace("        LEAVE", "        return []") + "    register('stays', Slopes)\n"
+    install(bench.plugins, "leaves", source, "leaves")
+    rows = [line.split() for line in bench("check", "leaves", expect=1).stdout.splitlines()]
+    failed = [row for row in rows if "Leaves.fit returned no policy" in " ".join(row)]
+    assert len(failed) == 1
+    assert "more" in failed[0]
+    alone = bench("check", "stays", "--all", expect=None).stdout
+    assert "stays" in alone
+    assert "leaves" not in alone
+    assert "did you mean 'stays'?" in bench("check", "stayz", expect=2).stderr
 
 
 PICKY = """

@@ -19,15 +19,19 @@ __all__ = ["check_plugin"]
 def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
     """Return a row per check: object, check, task, outcome (``passed``, ``failed``, ``skipped``), message.
 
+    Args:
+        name: of a plugin or of its distribution; or of one method, data set, cost scheme or metric.
+        progress: called with the name of each object.
+
     Methods, data sets and cost schemes are checked with their default parameters. They are skipped if a parameter is
     required. Figures are unknown to the core; the plugin that draws them has its own tests.
 
     The kit runs in a child process, which reports each row and, at the end, that it has finished. If the child ends
     without this report, a check has failed. This detects plugins that end their process, but not plugins that forge the
-    report from within the process.
+    report from within the process. The child is an ordinary process: unlike a trial, it may write files, for example.
 
     Raises:
-        RequestError: there is no such plugin, or it could not be loaded.
+        RequestError: there is no such plugin or object, or the plugin could not be loaded.
     """
     context = multiprocessing.get_context("spawn")
     receiving, sending = context.Pipe(duplex=False)
@@ -35,20 +39,23 @@ def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
     child.start()
     sending.close()
     rows: list[list[str]] = []
-    thing = name
+    thing, waiting = name, list[str]()
     try:
         while True:
             message = _next(receiving, child)
             if message is None:
                 child.join()
                 ended = f"the kit's process ended before it had reported (exit code {child.exitcode})"
-                return [*rows, [thing, "-", "-", "failed", ended]]
+                skipped = [[other, "-", "-", "skipped", f"not checked: {thing} ended the process"] for other in waiting]
+                return [*rows, [thing, "-", "-", "failed", ended], *skipped]
             if "error" in message:
                 raise RequestError(str(message["error"]))
             if "finished" in message:
                 return rows
-            if "started" in message:
-                thing = str(message["started"])
+            if "planned" in message:
+                waiting = [str(one) for one in message["planned"]]
+            elif "started" in message:
+                thing = waiting.pop(0)
                 progress(thing)
             else:
                 rows.append([str(cell) for cell in message["row"]])
@@ -73,34 +80,50 @@ def _report(name: str, sending: Connection) -> None:
         sending.send_bytes(json.dumps(message).encode())
 
     try:
-        _check(name, lambda thing: send(started=thing), lambda *row: send(row=row))
+        things = _things(name)
+        send(planned=[thing for _, thing, _ in things])
+        for kind, thing, registered in things:
+            send(started=thing)
+            for row in _rows(kind, thing, registered):
+                send(row=row)
     except BenchError as error:
         send(error=str(error))
     else:
         send(finished=True)
 
 
-def _check(name: str, started: Callable[[str], None], add: Callable[..., None]) -> None:
+_KITS: dict[str, Callable[[Any], Any]] = {
+    "methods": check_method,
+    "datasets": check_dataset,
+    "cost_schemes": check_cost_scheme,
+    "metrics": check_metric,
+}
+
+
+def _things(name: str) -> list[tuple[str, str, Any]]:
+    """The kind, name and registered object of everything to check."""
     registry = load_registry()
-    if name not in registry.plugins:
-        raise RequestError(f"there is no plugin {name!r}; {did_you_mean(name, registry.plugins)}")
-    if registry.plugins[name].error:
-        raise RequestError(f"plugin {name!r} could not be loaded: {registry.plugins[name].error}")
-    kits: tuple[tuple[str, Any, Callable[[Any], Any]], ...] = (
-        ("methods", registry.methods, check_method),
-        ("datasets", registry.datasets, check_dataset),
-        ("cost_schemes", registry.cost_schemes, check_cost_scheme),
-        ("metrics", registry.metrics, check_metric),
-    )
-    for kind, things, kit in kits:
-        for thing, registered in things.items():
-            if registry.plugin_of(kind, thing).name != name:
-                continue
-            started(thing)
-            try:
-                instance = registered if kind == "metrics" else build(registered, {}, thing)
-            except RequestError as error:
-                add(thing, "-", "-", "skipped", str(error))
-                continue
-            for result in kit(instance):
-                add(thing, result.check, result.task or "-", result.outcome, result.message)
+    everything = [(kind, thing, one) for kind in _KITS for thing, one in getattr(registry, kind).items()]
+    plugins = [plugin for plugin in registry.plugins.values() if name in (plugin.name, plugin.distribution)]
+    for plugin in plugins:
+        if plugin.error:
+            raise RequestError(f"plugin {name!r} could not be loaded: {plugin.error}")
+    own = {plugin.name for plugin in plugins}
+    found = [
+        (*one, thing) for *one, thing in everything if (registry.plugin_of(*one).name in own if own else one[1] == name)
+    ]
+    if not plugins and not found:
+        known = [*registry.plugins, *(thing for _, thing, _ in everything)]
+        raise RequestError(
+            f"there is no plugin, method, data set, cost scheme or metric {name!r}; {did_you_mean(name, known)}"
+        )
+    return found
+
+
+def _rows(kind: str, thing: str, registered: Any) -> list[list[str]]:
+    """The results of an object's kit."""
+    try:
+        instance = registered if kind == "metrics" else build(registered, {}, thing)
+    except RequestError as error:
+        return [[thing, "-", "-", "skipped", str(error)]]
+    return [[thing, one.check, one.task or "-", one.outcome, one.message] for one in _KITS[kind](instance)]

@@ -49,17 +49,32 @@ for _kind in KINDS:
     new.add_command(_starts(_kind))
 
 
+def _not_passed(rows: list[list[str]]) -> list[list[str]]:
+    """A row for each object, outcome and message; the checks of one row are its first and how many more."""
+    found: dict[tuple[str, str, str], list[list[str]]] = {}
+    for row in rows:
+        if row[3] != "passed":
+            found.setdefault((row[0], row[3], row[4]), []).append(row)
+    return [
+        [what, check if len(alike) == 1 else f"{check} and {len(alike) - 1} more", task, outcome, message]
+        for (what, outcome, message), alike in found.items()
+        for _, check, task, *_ in alike[:1]
+    ]
+
+
 @click.command()
-@click.argument("plugin")
+@click.argument("plugin", metavar="NAME")
 @click.option("--all", "everything", is_flag=True, help="Show the checks that passed, too.")
 @cli_errors
 def check(plugin: str, everything: bool) -> int:
-    """Run the contract kit on an installed plugin."""
+    """Run the contract kit on an installed plugin, or on one method, data set, cost scheme or metric.
+
+    Unlike trials, the kit does not run in a restricted process.
+    """
     from bench_core.testing.check_plugin import check_plugin
 
     rows = check_plugin(plugin, lambda name: click.echo(f"{name} …", err=True))
-    shown = [row for row in rows if everything or row[3] != "passed"]
-    if shown:
+    if shown := rows if everything else _not_passed(rows):
         print_table(["what", "check", "task", "outcome", "message"], shown)
     counts = {outcome: sum(row[3] == outcome for row in rows) for outcome in ("passed", "failed", "skipped")}
     if not rows:

@@ -39,7 +39,7 @@ class PriceTable(CostScheme):
         prices: a list in feature order, or a table ``{name = price}`` that names every feature. A price is a
             number, or a list of polynomial coefficients, lowest power of the item size first.
         groups: ``{group = [feature names]}``: acquisition groups.
-        group_prices: ``{group = price}``: paid once per row with the first feature of the group.
+        group_prices: ``{group = price}``: paid once per row with the first feature of the group; 0 if not listed.
         evaluation: price of running one base model.
     """
 

@@ -78,8 +78,9 @@ def bench_page_parts(analysed: Analysed) -> PagePart | None:
 def bench_run_finished(run: FinishedRun) -> Written:
     """Write the suite's page, figures and export, unless they are current."""
     from bench_core.suites import Written
+    from bench_leaderboard.other_code import other_code
     from bench_leaderboard.publish import publish_run
     from bench_leaderboard.render.results import results_table
 
-    page = publish_run(run)
-    return Written(str(page), results_table(run.session.folder))
+    page, other = publish_run(run), other_code(run)
+    return Written(f"{page}; {other}" if other else str(page), results_table(run.session.folder))

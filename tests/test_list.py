@@ -103,6 +103,11 @@ def test_every_installed_object_fits_80_columns_and_its_entry_is_valid() -> None
                     build(thing, said["parameters"], name)
 
 
+def test_a_required_parameter_is_named_in_the_entry_for_a_suite() -> None:
+    lines = about(load_registry(), "table")
+    assert "    # needed: costs.parameters.prices" in lines[lines.index("In a suite:") :]
+
+
 def test_a_plugin_is_shown_with_everything_it_registers() -> None:
     shown = "\n".join(about(load_registry(), "public_data"))
     assert "pima" in shown

@@ -77,6 +77,10 @@ WRONG = {
         change('use = "slopes"', 'use = "slopes"\nparameter = {}'),
         ["methods[0].parameter", "did you mean 'parameters'?"],
     ),
+    "a parameter beside its method": (
+        change('use = "slopes"', 'use = "slopes"\nnoise = 0.5'),
+        ["methods[0].noise: unknown key 'noise'", "a parameter belongs in parameters = { … }"],
+    ),
     "unknown key of a split": (
         change("seeds = 2", "seeds = 2\nsplit = { trian = 0.5 }"),
         ["protocol.split.trian", "did you mean 'train'?"],

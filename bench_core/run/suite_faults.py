@@ -58,7 +58,8 @@ def validated(model: type[M], value: Any, where: str) -> M:
 def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str], section: SuiteSection | None) -> str:
     """The message after the place of an error; ``known`` are the allowed keys."""
     if error["type"] == "extra_forbidden":
-        return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}"
+        owned = "; a parameter belongs in parameters = { … }" if "parameters" in known else ""
+        return f": unknown key {_shortened(str(place[-1]))}; {did_you_mean(str(place[-1]), known)}{owned}"
     value = error.get("input")
     if error["type"].startswith("union_tag") and section is not None:
         tag = error.get("ctx", {}).get("tag", "")

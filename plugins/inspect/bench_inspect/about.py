@@ -75,9 +75,11 @@ def _parametrised(kind: str, name: str, described: Mapping[str, Any]) -> list[st
         blocks.append("\n".join(lines + [_wrapped(note, "      ", "      ") for note in notes if note]))
     prefix, head = ("costs.", ["[[datasets]]", 'use = "iris"']) if kind == "costs" else ("", [f"[[{kind}]]"])
     plain = {key: value for key, value in (described["defaults"] or {}).items() if isinstance(value, int | float | str)}
+    needed = [name for name, kind_and_default, *_ in described["parameters"] if kind_and_default.endswith("(required)")]
     # The JSON of a plain value is valid TOML.
     lines = [f"{prefix}parameters.{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
-    entry = [*head, f'{prefix}use = "{name}"', *[line for line in lines if len(line) < _WIDTH - 4][:3]]
+    required = [f"# needed: {prefix}parameters.{key}" for key in needed]
+    entry = [*head, f'{prefix}use = "{name}"', *required, *[line for line in lines if len(line) < _WIDTH - 4][:3]]
     return [*blocks, "In a suite:", "\n".join(f"    {line}" for line in entry)]
 
 

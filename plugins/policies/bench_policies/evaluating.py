@@ -9,7 +9,7 @@ from bench_core import Method, RequestError, build, plain
 from bench_core.suites import load_registry
 from bench_policies.prices import Prices, read_prices
 from bench_policies.tables import Columns, Data, apart_from_features, facts_after_encoding, merge_rare, read_table
-from bench_policies.trials import Bench, Setup
+from bench_policies.trials import Bench, Setup, stopped_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,8 +53,8 @@ def evaluate(
         target: the column to predict; None for a data set.
         columns: how the other columns of a DataFrame or file are read; see `Columns`.
         parameters: parameters of a method given by name.
-        setup: encoding, threshold and threads; see `Setup`. Without an ``exit_threshold``, each of
-            `bench_policies.trials.EXIT_THRESHOLDS` is tried.
+        setup: encoding, threshold and threads; see `Setup`. Without an ``exit_threshold``, several are tried; see
+            `bench_policies.trials.Bench.thresholds`.
         metrics: names; empty: all that apply.
         splits: number of random splits, with seeds 0, 1, …
 
@@ -80,6 +80,7 @@ def evaluate(
     wanted = metrics or [known for known in registry.metrics if "@" not in known]
     resolved = {metric: registry.metric(metric) for metric in wanted}
     rows: list[dict[str, Any]] = []
+    refusing = setup.threshold is not None
     for seed in range(splits):
         number = 0
         for exit_at in bench.thresholds(estimator):
@@ -87,10 +88,11 @@ def evaluate(
             if tried.error:
                 raise RequestError(f"{name} failed on split {seed}: {tried.error}")
             table = tried.record["policies"]
-            shared = {"method": name, "seed": seed, "exit_threshold": exit_at if setup.threshold is None else None}
             for part in ("validation", "test"):
-                for policy, label in enumerate(table["label"]):
-                    about = {**shared, "policy": number + policy, "label": label, "part": part}
+                for policy, (label, details) in enumerate(zip(table["label"], table["details"], strict=True)):
+                    about = {"method": name, "seed": seed}
+                    about["exit_threshold"] = None if refusing else stopped_at(exit_at, estimator, details)
+                    about |= {"policy": number + policy, "label": label, "part": part}
                     rows.append({**about, **{key: plain(column[policy]) for key, column in table[part].items()}})
             number += len(table["label"])
     return pd.DataFrame(rows)

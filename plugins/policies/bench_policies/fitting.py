@@ -44,7 +44,7 @@ from bench_policies.tables import (
     merge_rare,
     read_table,
 )
-from bench_policies.trials import Bench, Setup
+from bench_policies.trials import Bench, Setup, stopped_at
 from bench_policies.versions import plugin_of, versions_of
 
 
@@ -130,7 +130,7 @@ def fit_policy(
         "plugin": plugin_of(registry, name),
         "parameters": _parameters(estimator),
         "policy": {"label": policy.label, "details": plain(dict(policy.details)), "of": len(family)},
-        "exit_threshold": exit_at if setup.threshold is None else None,
+        "exit_threshold": stopped_at(exit_at, estimator, policy.details) if setup.threshold is None else None,
         "goal": goal.as_plain(),
         "goal_in_words": goal.in_words(bool(dataset.classes)),
         "encode": setup.encode,

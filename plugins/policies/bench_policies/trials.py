@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from bench_core import CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
+import numpy as np
+
+from bench_core import Costs, CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
 from bench_core.execution import Conditions, Prepared, TrialResult, prepare, run_trial
 from bench_core.suites import Trial
 from bench_policies.capping import CappedMethod
+from bench_policies.tables import facts_after_encoding
 
-EXIT_THRESHOLDS = (0.5, 0.7, 0.85, 0.95)
-"""If no row is refused, a method with early stopping is fitted with each of these confidence thresholds, and the
-validation rows choose one. If rows are refused below a threshold, that threshold is used instead."""
+_STEPS = (2, 4, 6, 8, 9)
+"""Confidences, in tenths of the way from 1/k (for k classes) to 1, of a method that is fitted once for each."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Setup:
         encode: ``onehot``, ``ordinal``, ``impute`` or ``raw``; see `bench_core.fit_encoder`.
         threshold: rows whose highest class probability is below it are refused; None: no row is.
         exit_threshold: the class probability at which a method with early stopping stops, where no row is refused;
-            None: chosen on the validation rows among `EXIT_THRESHOLDS`.
+            None: chosen on the validation rows; see `Bench.thresholds`.
         threads: number of threads of a method's kernels.
     """
 
@@ -114,13 +116,25 @@ class Bench:
         return self.split.test / (self.split.train + self.split.validation)
 
     def thresholds(self, method: Method) -> tuple[float | None, ...]:
-        """Return the confidence thresholds that a method is fitted with in turn; ``(None,)`` where it needs none."""
+        """Return the confidence thresholds that a method is fitted with in turn; ``(None,)`` where it needs none.
+
+        If no threshold is set, the first is 1/k for k classes, at which every row stops at once. A method that also
+        takes data without a threshold then gets None: it offers policies for several confidences from one fit
+        (`bench_core.Problem.exit_thresholds`). Any other method is fitted with five more; for two classes, with 0.6,
+        0.7, 0.8, 0.9 and 0.95.
+        """
         if not self.dataset.classes:
             return (None,)
         setup = self.setup
         if setup.threshold is not None or not method.needs_threshold:
             return (setup.threshold,)
-        return EXIT_THRESHOLDS if setup.exit_threshold is None else (setup.exit_threshold,)
+        if setup.exit_threshold is not None:
+            return (setup.exit_threshold,)
+        least = 1 / max(len(self.dataset.classes), 2)
+        facts = facts_after_encoding(self.dataset, Costs(np.zeros(self.dataset.n_features)), setup.encode, None)
+        if method.inapplicable(facts) == method.inapplicable(replace(facts, threshold=least)):
+            return (least, None)
+        return (least, *(round(least + (1 - least) * step / 10, 9) for step in _STEPS))
 
     def prepared(self, seed: int) -> Prepared:
         """Return the split, encoding and prices of a seed, from a cache."""
@@ -202,3 +216,14 @@ class Bench:
             [outcome for tried in parts for outcome in tried.test],
             sum(tried.seconds for tried in parts),
         )
+
+
+def stopped_at(threshold: float | None, method: Method, details: Mapping[str, Any]) -> float | None:
+    """Return the confidence at which a policy stops early, where no row is refused; None: its method needs none.
+
+    Args:
+        threshold: what the method was fitted with, from `Bench.thresholds`.
+        method: the method.
+        details: the policy's details. A method that offers several confidences names the policy's as ``threshold``.
+    """
+    return details.get("threshold") if threshold is None and method.needs_threshold else threshold

@@ -13,7 +13,17 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import BudgetedClassifier, FittedPolicy, Goal, Setup, explain, fit_policy, load_policy, save_policy
+from bench_policies import (
+    BudgetedClassifier,
+    FittedPolicy,
+    Goal,
+    Setup,
+    evaluate,
+    explain,
+    fit_policy,
+    load_policy,
+    save_policy,
+)
 from bench_policies.answering import Answering
 from bench_policies.card import card
 from support.patients import PRICES, bench, write_files
@@ -218,6 +228,33 @@ def test_the_exit_threshold_is_given_only_to_methods_that_need_one(table: pd.Dat
     assert given(WithoutThreshold(), Setup(threshold=0.8)) == "0.8"
     assert given(WithThreshold(), Setup(exit_threshold=0.7)) == "0.7"
     assert given(WithThreshold(), Setup(threshold=0.8)) == "0.8"
+
+
+def test_policies_of_early_stopping_come_near_to_every_budget() -> None:
+    """The free feature says little, so that more rows buy the others, the higher the confidence they stop at."""
+    rng = np.random.default_rng(0)
+    y = rng.random(1500) < 0.5
+    frame = pd.DataFrame({f"x{i}": y + rng.normal(0, noise, 1500) for i, noise in enumerate((1.5, 1.2, 0.9, 0.6))})
+    frame["y"] = np.where(y, "yes", "no")
+    for budget in (0, 6, 10, 15, 20, 25, 30, 40):
+        goal = Goal(budget=budget)
+        fitted = fit_policy("cost-ordered", frame, [0, 3, 10, 40], target="y", goal=goal, splits=0)
+        assert 0.5 * budget <= fitted.about["validation"]["cost"] <= budget
+
+
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        (WithThreshold(), {0.5, 0.6, 0.7, 0.8, 0.9, 0.95}),
+        ("cost-ordered", {0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95}),
+        ("lasso", set()),
+    ],
+)
+def test_a_method_is_evaluated_at_confidences_from_one_divided_by_the_classes(
+    method: Method | str, given: set[float], table: pd.DataFrame
+) -> None:
+    found = evaluate(method, table, PRICES, target="outcome", splits=1)
+    assert set(found["exit_threshold"].dropna()) == given
 
 
 def test_a_stump_is_chosen_by_right_answers_and_not_by_its_confidence() -> None:

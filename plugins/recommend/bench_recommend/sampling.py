@@ -59,7 +59,7 @@ def time_on_sample(
         fair = _MOST_SHARES * left * bench.jobs / (len(waiting) - number)
         limit = min(max(min(_SAMPLE_SHARE * seconds, fair), _LEAST_SECONDS), left)
         until = min(end, time.monotonic() + limit + _LOADING)
-        threshold = sample.thresholds(candidate.method)[0]
+        threshold = sample.thresholds(candidate.method)[-1]
         return sample.run(candidate.use, candidate.method, 0, threshold, limit=limit, until=until), limit
 
     for candidate, (tried, limit) in each(fit, list(enumerate(waiting)), bench.jobs):

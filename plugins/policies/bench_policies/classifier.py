@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from bench_core import Costs, CostScheme, Dataset, Method, RequestError, Rows
 from bench_policies.fitted import FittedPolicy
-from bench_policies.goals import Goal
+from bench_policies.goals import Goal, check_every_pair
 from bench_policies.judging import paid
 
 
@@ -27,8 +27,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             the mean differs by chance. None: the policy of best quality is chosen.
         cap: the most that the features of any single row may cost; policies are cut at it.
         measure: what is maximised: ``accuracy``, ``balanced-accuracy``, ``auc`` or ``log-loss``.
-        error_costs: true label → answered label → cost, in the unit of the prices; pairs that are left out cost 0. The
-            policy of least total cost is chosen, and `predict` returns the class of least expected cost. Cannot be
+        error_costs: true label → answered label → cost, in the unit of the prices, for every pair of labels. The policy
+            of least total cost is chosen, and `predict` returns the class of least expected cost. Cannot be
             combined with a budget.
         exit_threshold: the class probability at which a method with early stopping stops; None: chosen on the
             validation rows. No row is refused.
@@ -150,6 +150,7 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for label in (one for truth, row in self.error_costs.items() for one in (truth, *row)):
             if label not in number:
                 raise RequestError(f"error costs name {label!r}, which is not a class; classes: {known[:20]}")
+        check_every_pair(self.error_costs, known)
         return {number[t]: {number[a]: float(c) for a, c in row.items()} for t, row in self.error_costs.items()}
 
     def _decide(self, X: Any) -> Any:

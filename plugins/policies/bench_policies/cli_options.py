@@ -73,7 +73,8 @@ def table_options_given(given: dict[str, Any]) -> dict[str, Any]:
 def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
     """Read and check the table, prices and goal before anything runs."""
     from bench_policies.columns import column_notes, target_notes
-    from bench_policies.goals import Goal, read_error_costs
+    from bench_policies.error_costs import read_error_costs
+    from bench_policies.goals import Goal
     from bench_policies.prices import read_prices
     from bench_policies.tables import apart_from_features, check_rows, read_table
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,6 @@ from numpy.typing import NDArray
 from bench_core import RequestError, did_you_mean
 from bench_policies.answering import Answering
 from bench_policies.measures import MEASURES, MSE, Measure
-from bench_policies.prices import MOST
-from bench_policies.toml_file import TomlFile
 
 _BEST = {
     "accuracy": "the most right answers",
@@ -72,8 +69,8 @@ class Goal:
         class_shares: share of each class in the data, by code; set by `on` where the measure is balanced accuracy. The
             answer is then the class with the largest ratio of probability to share.
         quality: the least share of right answers; cost is minimised among the policies that reach it.
-        error_costs: true class → answered class → cost, in the unit of the prices; pairs that are left out cost 0.
-            Total cost is minimised, and every row gets the answer of least expected cost.
+        error_costs: true class → answered class → cost, in the unit of the prices, for every pair of classes. Total
+            cost is minimised, and every row gets the answer of least expected cost.
         refused_cost: cost of a refused row, together with ``error_costs``; a row is refused where every answer has a
             higher expected cost. None: no row is refused for its expected cost.
 
@@ -109,7 +106,7 @@ class Goal:
 
         Raises:
             RequestError: an accuracy, error costs or a measure for classes are given for regression, or error costs
-                name an unknown class.
+                name an unknown class or lack a pair of classes.
         """
         if not classes and (self.quality is not None or self.error_costs is not None):
             raise RequestError(f"an accuracy and error costs need classes; the task is {task}")
@@ -121,6 +118,8 @@ class Goal:
                     raise RequestError(
                         f"error costs name {name!r}, which is not a class; {did_you_mean(name, classes)}"
                     )
+        if self.error_costs is not None:
+            check_every_pair(self.error_costs, classes)
 
     def on(self, y: NDArray[Any], classes: Sequence[str]) -> Goal:
         """Return the goal with the shares of the classes in the data, where its measure needs them.
@@ -249,48 +248,15 @@ class Goal:
         return Answering(threshold, np.array(rows), self.refused_cost)
 
 
-def read_error_costs(path: str | Path, classes: Sequence[str]) -> Goal:
-    """Read a goal from a TOML file of error costs.
-
-    The file holds the cost of a wrong answer by true class and answered class, in the unit of the prices::
-
-        refused = 30                  # a refused row; without it no row is refused for its expected cost
-        [error_costs.sick]
-        healthy = 500                 # a sick row that is answered healthy
+def check_every_pair(error_costs: Mapping[Any, Mapping[Any, float]], classes: Sequence[Any]) -> None:
+    """Check that error costs have a cost for every pair of different classes.
 
     Raises:
-        RequestError: the file cannot be read, or has an unknown key or class, or a cost that is not a number from 0;
-            the message names the file, the line and the nearest name.
+        RequestError: a pair has no cost; the message names the first.
     """
-    file = TomlFile(path)
-    for key in file.content:
-        if key not in ("refused", "error_costs"):
-            hint = did_you_mean(key, ("refused", "error_costs"))
-            raise RequestError(f"{file.at(key)}: unknown key {key!r}; {hint}")
-    table = file.content.get("error_costs")
-    if not isinstance(table, dict) or not table or not all(isinstance(row, dict) for row in table.values()):
-        raise RequestError(f"{file.at('error_costs')}: needs tables [error_costs.TRUTH] with ANSWER = cost")
-    _check_cost(file.content.get("refused", 0), "refused", file.at("refused"))
-    for truth, row in table.items():
-        section = f"error_costs.{truth}"
-        _check_class(truth, classes, file.at(section))
-        for answer, cost in row.items():
-            _check_class(answer, classes, file.at(section, answer))
-            _check_cost(cost, f"{truth}.{answer}", file.at(section, answer))
-    refused = file.content.get("refused")
-    goal = Goal(error_costs=table, refused_cost=None if refused is None else float(refused))
-    try:
-        goal.check("", classes)
-    except RequestError as error:
-        raise RequestError(f"{file.where}: {error}") from None
-    return goal
-
-
-def _check_class(name: str, classes: Sequence[str], where: str) -> None:
-    if classes and name not in classes:
-        raise RequestError(f"{where}: error costs name {name!r}, which is not a class; {did_you_mean(name, classes)}")
-
-
-def _check_cost(cost: Any, name: str, where: str) -> None:
-    if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= MOST:
-        raise RequestError(f"{where}: {name} must be a number from 0 to {MOST:g}, not {cost!r}")
+    for truth in classes:
+        for answer in classes:
+            if answer != truth and answer not in error_costs.get(truth, {}):
+                raise RequestError(
+                    f"error costs have no cost for {truth!r} answered as {answer!r}; write 0 if it is free"
+                )

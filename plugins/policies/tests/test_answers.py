@@ -186,6 +186,8 @@ def test_the_classifier_predicts_the_class_of_least_expected_cost(table: pd.Data
     assert (careful.predict(X) != plain.predict(X)).any()
     with pytest.raises(RequestError, match="'well', which is not a class"):
         BudgetedClassifier("single-stage", error_costs={"well": {"sick": 1.0}}).fit(X, y)
+    with pytest.raises(RequestError, match="no cost for 1 answered as 0; write 0 if it is free"):
+        BudgetedClassifier("single-stage", error_costs={0: {1: 1.0}}).fit(X, (y == "sick").astype(int))
 
 
 # Confidence thresholds

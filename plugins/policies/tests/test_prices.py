@@ -160,6 +160,8 @@ def test_an_unknown_method_is_refused_with_the_nearest_name(table: pd.DataFrame)
         ("[error_costs.sick]\nhealthy = -5", "line 2: sick.healthy must be a number"),
         ("refused = 'much'\n[error_costs.sick]\nhealthy = 5", "line 1: refused must be a number"),
         ("refused = 5", r"needs tables \[error_costs.TRUTH\]"),
+        ("[error_costs.sick]\nhealthy = 200", "no cost for 'healthy' answered as 'sick'; write 0 if it is free"),
+        ("[error_costs.healthy]\nsick = 200\n[error_costs.sick]", "no cost for 'sick' answered as 'healthy'"),
     ],
 )
 def test_wrong_error_costs_are_refused(tmp_path: Path, text: str, said: str) -> None:

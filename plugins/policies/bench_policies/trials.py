@@ -10,7 +10,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bench_core import Costs, CostScheme, DataContext, Dataset, DataSource, Method, Metric, Outcome, SplitRule
+from bench_core import (
+    Costs,
+    CostScheme,
+    DataContext,
+    Dataset,
+    DataSource,
+    Method,
+    Metric,
+    Outcome,
+    RequestError,
+    SplitRule,
+)
 from bench_core.execution import Conditions, Prepared, TrialResult, prepare, run_trial
 from bench_core.suites import Trial
 from bench_policies.capping import CappedMethod
@@ -90,6 +101,9 @@ class Bench:
         isolated: runners with processes of their own; each runs one method at a time. Empty: methods run in this
             process.
         cap: the most that the features of a row may cost; policies are cut at it where methods run in this process.
+
+    Raises:
+        RequestError: a threshold is given for data without classes.
     """
 
     dataset: Dataset
@@ -101,6 +115,8 @@ class Bench:
     _prepared: dict[int, Prepared] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.setup.threshold is not None and not self.dataset.classes:
+            raise RequestError(f"a threshold needs classes; the task is {self.dataset.task}")
         self._idle: SimpleQueue[Runner] = SimpleQueue()
         for isolated in self.isolated:
             self._idle.put(isolated)

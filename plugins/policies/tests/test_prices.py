@@ -136,6 +136,7 @@ def test_fit_refuses_before_anything_runs(tmp_path: Path, monkeypatch: pytest.Mo
         (["--budget", "5", "--accuracy", "0.9"], "give one of"),
         (["--accuracy", "90"], "an accuracy must be a share"),
         (["--threshold", "80"], "--threshold must be a probability"),
+        (["--target", "glucose", "--threshold", "0.8"], "a threshold needs classes; the task is regression"),
         (["--prices", "price.toml"], "did you mean 'prices.toml'"),
         (["--error-costs", "prices.toml"], "unknown key 'prices'"),
     ):

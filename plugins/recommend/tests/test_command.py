@@ -58,11 +58,13 @@ def test_recommend_measures_the_exit_threshold_that_fit_would_choose(table: pd.D
         (["--target", "outcom"], "no column 'outcom'"),
         (["--budget", "5", "--accuracy", "0.9"], "give one of"),
         (["--time", "soon"], "not a time"),
+        (["--target", "glucose", "--threshold", "0.8", "--prices", "r.toml"], "a threshold needs classes"),
         (["--prices", "q.toml"], "line 1: the price of 'scan' (number 5) is nan"),
     ],
 )
 def test_wrong_options_are_refused_before_anything_runs(files: list[str], options: list[str], said: str) -> None:
     Path("q.toml").write_text("prices = [0, 0, 5, 5, nan]")
+    Path("r.toml").write_text("prices = [0, 0, 5, 5, 40]")
     done = bench("recommend", *files, "--method", "lasso", "--out", "out", *options)
     assert (done.exit_code, said in done.output) == (2, True), done.output
     assert not Path("out").exists()

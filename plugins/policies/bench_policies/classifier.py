@@ -14,6 +14,7 @@ from bench_core import Costs, CostScheme, Dataset, Method, RequestError, Rows
 from bench_policies.fitted import FittedPolicy
 from bench_policies.goals import Goal, check_every_pair
 from bench_policies.judging import paid
+from bench_policies.tables import Columns, with_numbers
 
 
 class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -40,7 +41,8 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         policy_: the `FittedPolicy`.
         n_features_in_: number of columns of X.
 
-    X may hold missing values (NaN, None) and, as a DataFrame, columns of text, which are categories. A category that
+    X may hold missing values (NaN, None) and, as a DataFrame, columns of text, which are categories. If such a column
+    holds numbers and texts that mark a missing value (`bench_policies.tables.MISSING`), it is numbers. A category that
     was not in the data of `fit` counts as a rare one, or as missing with a warning if its column has no rare ones.
 
     The method `cost_` returns the cost of every row of X.
@@ -104,7 +106,9 @@ class BudgetedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = tuple(_name(code) for code in range(len(self.classes_)))
         task: Any = "binary" if len(self.classes_) == 2 else "multiclass"
         if self._has_text_:
-            frame = X.set_axis(list(named), axis=1).assign(**{_TARGET: [_name(int(code)) for code in codes]})
+            frame = with_numbers(X.set_axis(list(named), axis=1), Columns()).assign(
+                **{_TARGET: [_name(int(code)) for code in codes]}
+            )
             dataset = Dataset.from_frame("X", frame, _TARGET, task=task)
         else:
             dataset = Dataset("X", task, X, named, codes, classes)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 
 from bench_core import BenchError, DataContext, DataFacts, Dataset, RequestError, build, did_you_mean
 from bench_core.suites import Registry, load_registry
+from bench_policies.given import is_missing, number_of
 from bench_policies.portable import OTHER
 
 if TYPE_CHECKING:
@@ -34,7 +37,8 @@ class Columns:
         task: ``binary``, ``multiclass`` or ``regression``; None: guessed from the target.
         separator: of a CSV file: the character between two values.
         decimal: of a CSV file: the decimal point, ``.`` or ``,``.
-        missing: of a CSV file: texts that mark a missing value, besides those of `MISSING`.
+        missing: texts that mark a missing value, besides those of `MISSING`; in a DataFrame, only in a column whose
+            other values are numbers.
     """
 
     categorical: Sequence[str] = ()
@@ -51,7 +55,7 @@ class Columns:
 
 
 MISSING = ("", "NA", "NaN", "nan", "?")
-"""Texts that always mark a missing value in a CSV file."""
+"""Texts that always mark a missing value in a CSV file, and in a DataFrame's columns of numbers."""
 
 
 def read_table(
@@ -92,7 +96,7 @@ def read_table(
             )
         return Dataset.from_frame(
             "table",
-            data.drop(columns=list(columns.drop)),
+            with_numbers(data.drop(columns=list(columns.drop)), columns),
             target,
             task=columns.task,  # type: ignore[arg-type]
             categorical=columns.categorical,
@@ -100,6 +104,27 @@ def read_table(
         )
     except BenchError as error:
         raise RequestError(str(error)) from None
+
+
+def with_numbers(frame: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Return a table with each text column of numbers and missing texts as numbers, as in a file.
+
+    Other columns stay as they are: those without a missing text, those with any other text, and the categorical ones.
+    """
+    import pandas as pd
+
+    missing, read = columns.of_file()["missing"], frame.copy(deep=False)
+    for place, name in enumerate(frame.columns):
+        texts = frame.iloc[:, place]
+        if name in columns.categorical or pd.api.types.is_numeric_dtype(texts.dtype):
+            continue
+        if not any(isinstance(text, str) and text in missing for text in texts):
+            continue
+        values = [number_of(text, missing) for text in texts]
+        held = [value for value in values if not is_missing(value)]
+        if held and all(isinstance(value, Real) and not isinstance(value, bool) for value in held):
+            read.isetitem(place, [math.nan if is_missing(value) else float(value) for value in values])
+    return read
 
 
 def apart_from_features(target: str | None, columns: Columns) -> dict[str, str]:

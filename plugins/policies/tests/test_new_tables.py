@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import Columns, FittedPolicy, Goal, fit_policy
+from bench_policies import BudgetedClassifier, Columns, FittedPolicy, Goal, fit_policy
 from bench_policies.exporting import exported
 from bench_policies.folder import save_policy
 from bench_policies.prices import read_prices
@@ -270,3 +270,37 @@ def test_a_regression_is_compared_with_the_mean_of_the_target(tmp_path: Path) ->
         errors.append(float(np.mean((prepared.test.y - prepared.problem.train.y.mean()) ** 2)))
     assert -row["quality"] == pytest.approx(np.mean(errors))
     assert -policy.about["measured"]["quality"] < 1
+
+
+@pytest.mark.parametrize("marker", ["?", "", "NA", "null"])
+def test_a_frame_with_texts_for_missing_numbers_is_read_as_its_file(tmp_path: Path, marker: str) -> None:
+    frame = patients()
+    frame.loc[::7, "glucose"] = marker
+    columns = Columns(missing=["null"])
+    path = written(frame, tmp_path)
+    of_file, of_frame = (read_table(data, "outcome", load_registry(), columns) for data in (path, frame))
+    glucose = of_frame.feature_names.index("glucose")
+    assert glucose not in of_frame.categories
+    np.testing.assert_array_equal(of_frame.values[:, glucose], of_file.values[:, glucose])
+    mixed = frame.assign(glucose=[text if text == marker else float(text) for text in frame["glucose"]])
+    again = read_table(mixed, "outcome", load_registry(), columns)
+    np.testing.assert_array_equal(again.values, of_frame.values)
+
+
+def test_texts_of_a_frame_that_are_not_all_numbers_stay_categories() -> None:
+    frame = patients(("1", "?", "3b"))
+    read = read_table(frame, "outcome", load_registry())
+    assert set(read.categories[read.feature_names.index("ward")]) == {"1", "?", "3b"}
+    codes = patients(("1", "?", "3"))
+    chosen = read_table(codes, "outcome", load_registry(), Columns(categorical=["ward"]))
+    assert set(chosen.categories[chosen.feature_names.index("ward")]) == {"1", "?", "3"}
+
+
+def test_a_classifier_reads_texts_for_missing_numbers_as_missing() -> None:
+    frame = patients()
+    X, y = frame[["glucose", "ward"]], frame["outcome"]
+    X = X.assign(glucose=X["glucose"].where(np.arange(len(X)) % 7 > 0, "?"))
+    as_missing = X.assign(glucose=pd.to_numeric(X["glucose"], errors="coerce"))
+    marked, plain = (BudgetedClassifier("single-stage").fit(table, y) for table in (X, as_missing))
+    assert marked.policy_.encoder.fill[0] == plain.policy_.encoder.fill[0]
+    np.testing.assert_array_equal(marked.predict_proba(X), plain.predict_proba(as_missing))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from bench_core import RequestError, did_you_mean
 from bench_policies.answering import Answering
 from bench_policies.measures import MEASURES, MSE, Measure
+from bench_policies.wording import with_half
 
 _BEST = {
     "accuracy": "the most right answers",
@@ -140,6 +141,26 @@ class Goal:
     def quality_text(self, quality: float, classes: Sequence[str]) -> str:
         """Return a quality in words."""
         return self.measured_in(classes).text(quality)
+
+    def behind_text(self, leader: str, difference: float, half: float, classes: Sequence[str]) -> str:
+        """Return how far a method is behind another in words: ``worse than lasso by 5.0 ± 3.1 % right answers``.
+
+        Args:
+            leader: the other method.
+            difference: difference of their `value_on_new_rows`, above 0.
+            half: half of its 95 % interval.
+            classes: class names; empty for regression.
+        """
+        if difference >= _MISSED / 1e3:
+            return f"further from the goal than {leader}"
+        shown, measure = {"": difference, "_half": half}, self.measured_in(classes)
+        if self.quality is not None:
+            by = f"a mean cost of {with_half(shown, '', 1)}"
+        elif self.error_costs is not None:
+            by = f"a mean total of {with_half(shown, '', 1)}"
+        else:
+            by = measure.words.format(with_half(shown, "", abs(measure.factor), measure.unit))
+        return f"worse than {leader} by {by}"
 
     def value_on_new_rows(self, chosen: Judged, found: Judged, rows: int) -> float:
         """Return the value of a policy on rows that did not choose it, for comparisons between methods.

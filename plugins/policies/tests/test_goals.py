@@ -94,3 +94,20 @@ def test_the_cost_of_a_policy_includes_its_base_models() -> None:
     decisions = Decisions(acquired, np.full((3, 2), 0.5), evaluations=np.array([1.0, 2.0, 3.0]))
     outcome = outcome_of(decisions, part, Costs(np.array([4.0]), evaluation=0.5), "binary")
     assert judge(outcome, ("a", "b"), Goal()).cost == pytest.approx((8.0 + 3.0) / 3)
+
+
+@pytest.mark.parametrize(
+    ("goal", "classes", "difference", "said"),
+    [
+        (Goal(budget=5), ("a", "b"), 0.05, "worse than lasso by 5.0 ± 2.0 % right answers"),
+        (Goal(measure="auc"), ("a", "b"), 0.05, "worse than lasso by an area under the ROC curve of 0.05 ± 0.02"),
+        (Goal(quality=0.9), ("a", "b"), 3.5, "worse than lasso by a mean cost of 3.5 ± 0.02"),
+        (Goal(error_costs={"a": {"b": 1}}), ("a", "b"), 3.5, "worse than lasso by a mean total of 3.5 ± 0.02"),
+        (Goal(), (), 1e9, "worse than lasso by a mean squared error of 1e+09 ± 0.02"),
+        (Goal(budget=5), ("a", "b"), 1e150, "further from the goal than lasso"),
+    ],
+)
+def test_a_difference_is_told_in_what_the_goal_compares(
+    goal: Goal, classes: tuple[str, ...], difference: float, said: str
+) -> None:
+    assert goal.behind_text("lasso", difference, 0.02, classes) == said

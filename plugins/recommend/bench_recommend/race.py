@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -155,7 +155,7 @@ def race(
         if not any(len(candidate.chosen) >= seed for candidate in portfolio):
             break
         splits_done = seed
-        _drop(portfolio, seed)
+        _drop(portfolio, seed, goal, bench.dataset.classes)
         if time.monotonic() >= end:
             break
     if splits_done == 0:  # there was no time for a split of all rows
@@ -236,7 +236,7 @@ def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, flo
     return by_split[0], 1.96 * float(np.std(by_row)) / math.sqrt(max(len(by_row), 1))
 
 
-def _drop(portfolio: list[Candidate], splits_done: int) -> None:
+def _drop(portfolio: list[Candidate], splits_done: int, goal: Goal, classes: Sequence[str]) -> None:
     """Stop methods that are worse than the best by more than the paired interval; early on, also the worse half."""
     running = sorted(
         (candidate for candidate in portfolio if candidate.status == "tried" and len(candidate.values) >= splits_done),
@@ -250,7 +250,8 @@ def _drop(portfolio: list[Candidate], splits_done: int) -> None:
         if any(running[0].met) and not any(candidate.met):
             candidate.stop("dropped", f"no policy met the goal on the validation parts of {many}")
         else:
-            candidate.stop("dropped", f"significantly worse than {running[0].name} on {many}")
+            why = goal.behind_text(running[0].name, mean, half, classes)
+            candidate.stop("dropped", f"{why} on the decision rows of {many}")
     if splits_done <= len(_LEAST_KEPT):
         left = [candidate for candidate in running if candidate.status == "tried"]
         worse = left[max(_LEAST_KEPT[splits_done - 1], math.ceil(len(left) / 2)) :]
@@ -265,4 +266,4 @@ def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:
         return candidate.why
     last = candidate.chosen[-1]
     total = "" if goal.error_costs is None else f", {last.total:.4g} with errors"
-    return f"{goal.quality_text(last.quality, dataset.classes)} at a mean cost of {last.cost:.4g}{total}"
+    return f"{goal.quality_text(last.quality, dataset.classes)} at a mean cost of {last.cost:.4g}{total} (report rows)"

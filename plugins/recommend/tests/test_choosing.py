@@ -93,7 +93,7 @@ def test_the_default_is_not_stopped_for_being_in_the_worse_half() -> None:
     for candidate in portfolio:
         candidate.rows = [np.array([-1.0, 1.0]) * np.random.default_rng(len(candidate.name)).normal()]
         candidate.rows[0] += candidate.values[0]
-    _drop(portfolio, 1)
+    _drop(portfolio, 1, Goal(budget=1), ("a", "b"))
     assert portfolio[-1].status == "tried"
     assert sum(one.status == "tried" for one in portfolio) < 20
     assert not math.isnan(portfolio[-1].values[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,6 +163,9 @@ def test_a_poor_method_is_dropped_early_and_a_failing_one_is_reported(
     table = found.table.set_index("method")
     assert table.status["useless"] == "dropped"
     assert table.splits["useless"] < 5
+    assert re.fullmatch(
+        r"worse than \S+ by \S+( ±)? \S+ % right answers on the decision rows of 1 split", table.why["useless"]
+    )
     assert table.status["broken"] == "failed"
     assert "out of ideas" in table.why["broken"]
 

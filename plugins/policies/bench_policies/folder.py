@@ -58,7 +58,10 @@ def policy_types(registry: Registry, plugin: str) -> list[type]:
     named = manager.subset_hook_caller("bench_policy_types", others)()
     types = [cls for some in named for cls in some]
     if not types:
-        raise RequestError(f"plugin {plugin!r} names no types of saved policies (hook bench_policy_types)")
+        raise RequestError(
+            f"plugin {plugin!r} names no classes of saved policies: add a hook bench_policy_types that returns them; "
+            "see docs/how-to/own-method.md, section 'Use it with bench fit'"
+        )
     return [AskedBySubstitution, Capped, Costs, *types]
 
 

@@ -16,6 +16,7 @@ from bench_recommend import recommend
 from bench_recommend.page import fit_command, front_table, methods_table
 from bench_recommend.race import Candidate, is_default
 from bench_recommend.race import _fit as run_candidate
+from support.bench import ROOT
 from support.patients import CHEAP_PRICES as PRICES
 from support.patients import make_cheap_table
 
@@ -150,7 +151,9 @@ def test_a_method_whose_policies_cannot_be_saved_is_not_recommended(
     assert found.best == "stump"
     row = found.table.set_index("method").loc["useless"]
     assert row.status == "cannot"
-    assert "bench_policy_types" in row.why
+    assert "add a hook bench_policy_types" in row.why
+    page, section = re.findall(r"see (\S+), section '(.+)'", row.why)[0]
+    assert f"## {section}\n" in (ROOT / page).read_text(encoding="utf-8")
 
 
 def test_a_poor_method_is_dropped_early_and_a_failing_one_is_reported(

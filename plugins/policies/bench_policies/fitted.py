@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from bench_core import Costs, Decisions, Policy, RequestError, Rows, did_you_mean
 from bench_core.execution import Capped, Encoder, can_be_asked
 from bench_policies.answering import Answering
-from bench_policies.given import category_of, is_missing, number_of
+from bench_policies.given import category_of, codes_of, is_missing, is_number, number_of
 from bench_policies.judging import paid
 from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.portable import OTHER
@@ -91,6 +91,12 @@ class FittedPolicy:
         """The measure of quality: that of the goal for which the policy was fitted."""
         return MEASURES[self.about.get("goal", {}).get("measure", "accuracy")] if self.classes else MSE
 
+    @property
+    def truth_values(self) -> Collection[int]:
+        """Features that take truth values: those with only 0 and 1, or truth values, in the fit; all, if not saved."""
+        held: Collection[int] = self.about.get("truth_values", range(len(self.feature_names)))
+        return held
+
     def group_name(self, group: int) -> str:
         """Return the name of a price group, or its number from 1 where it has none."""
         names = self.about.get("group_names") or []
@@ -129,7 +135,7 @@ class FittedPolicy:
             return float(texts.index(text))
         if feature in self.numeric_categories:
             given = number_of(given, ())
-        if not isinstance(given, int | float | np.integer | np.floating | np.bool_):
+        if not is_number(given, feature in self.truth_values):
             raise RequestError(f"{name} must be a number, not {given!r}")
         number = float(given)
         if not math.isfinite(number):
@@ -165,15 +171,11 @@ class FittedPolicy:
                 raise RequestError(f"the table has no column {name!r}; {hint}")
             column = frame[name]
             if feature in self.categories:
-                codes = {text: float(code) for code, text in enumerate(self.categories[feature])}
-                new = codes.get(OTHER, np.nan)
-                known = column.map(
-                    lambda given, codes=codes, new=new: codes.get(category_of(given, codes) or "", new),
-                    na_action="ignore",
-                )
-                table[:, feature] = known.to_numpy(dtype=np.float64, na_value=np.nan)
+                table[:, feature] = codes_of(column, self.categories[feature])
                 invalid = np.zeros(len(frame), dtype=bool)
-            elif pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+            elif pd.api.types.is_numeric_dtype(column.dtype) and (
+                feature in self.truth_values or not pd.api.types.is_bool_dtype(column.dtype)
+            ):
                 table[:, feature] = column.to_numpy(dtype=np.float64, na_value=np.nan)
                 invalid = np.isinf(table[:, feature])
                 if feature in self.numeric_categories:
@@ -195,10 +197,9 @@ class FittedPolicy:
             if OTHER in self.categories.get(feature, ()):
                 continue
             if feature in self.categories:
-                texts = self.categories[feature]
-                known = column.map(lambda given, texts=texts: category_of(given, texts) is not None).astype(bool)
+                known = ~np.isnan(codes_of(column, self.categories[feature]))
             else:
-                known = column.isin(self.numeric_categories[feature])
+                known = column.isin(self.numeric_categories[feature]).to_numpy()
             if not known.all():
                 found[self.feature_names[feature]] = int((~known).sum())
         return found
@@ -273,8 +274,7 @@ class FittedPolicy:
             label: Any = named.copy()
             label[refused] = None
             columns = {"label": pd.Series(label, frame.index, dtype=object)}
-            columns |= {"best": named, "probability": probability}
-            columns["refused"] = refused
+            columns |= {"best": named, "probability": probability, "refused": refused}
         else:
             columns["value"] = decided.score
         columns["cost"] = paid(decided, self.costs, rows.sizes)

@@ -142,6 +142,7 @@ def fit_policy(
         "trivial": trivial,
         "full_cost": float(problem.costs.total(dataset.n_rows, dataset.sizes).mean()),
         "validation": {"rows": len(problem.validation), "met": goal.met(judged), **_plain(judged)},
+        "truth_values": _truth_values(dataset),
         "group_names": list(getattr(scheme, "groups", {})),
         "usage": _usage(policy, askable, problem),
         "versions": versions_of(registry, name),
@@ -281,6 +282,11 @@ def _numeric_categories(dataset: Dataset) -> dict[int, tuple[float, ...]]:
         for f in dataset.categorical
         if f not in dataset.categories
     }
+
+
+def _truth_values(dataset: Dataset) -> list[int]:
+    held = np.isnan(dataset.values) | np.isin(dataset.values, (0, 1))
+    return [int(f) for f in np.flatnonzero(held.all(axis=0)) if f not in dataset.categories]
 
 
 def _parameters(method: Method) -> dict[str, Any]:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["category_of", "is_missing", "number_of"]
+from bench_policies.portable import OTHER
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["category_of", "codes_of", "is_missing", "is_number", "number_of"]
 
 
 def category_of(given: Any, known: Collection[str]) -> str | None:
@@ -25,6 +31,14 @@ def category_of(given: Any, known: Collection[str]) -> str | None:
     elif isinstance(given, str) and given.endswith(".0"):
         forms.append(given.removesuffix(".0"))
     return next((form for form in forms if form in known), None)
+
+
+def codes_of(column: pd.Series[Any], texts: Sequence[str]) -> NDArray[np.float64]:
+    """The codes of a column's categories, float64 (rows,); a new one becomes `OTHER`, or NaN where there is none."""
+    codes = {text: float(code) for code, text in enumerate(texts)}
+    new = codes.get(OTHER, np.nan)
+    known = column.map(lambda given: codes.get(category_of(given, codes) or "", new), na_action="ignore")
+    return known.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def number_of(given: Any, missing: Sequence[str]) -> Any:
@@ -47,3 +61,10 @@ def is_missing(given: Any) -> bool:
     if given is None or given is pd.NA or given is pd.NaT:
         return True
     return isinstance(given, float | np.floating) and math.isnan(given)
+
+
+def is_number(given: Any, truth_values: bool) -> bool:
+    """Whether a value is a number; ``truth_values``: whether True and False count as 1 and 0."""
+    if isinstance(given, bool | np.bool_):
+        return truth_values
+    return isinstance(given, int | float | np.integer | np.floating)

@@ -73,6 +73,7 @@ def test_prices_of_wanted_features_add_up_and_a_group_is_paid_once(fitted: Fit) 
         ({"age": float("inf")}, "age must be a finite number"),
         ({"age": 50, "smoker": "yess"}, "smoker has no category 'yess'; did you mean 'yes'"),
         ({"age": [1]}, "age must be a number"),
+        ({"age": True}, "age must be a number, not True"),
     ],
 )
 def test_an_invalid_value_is_refused_and_the_session_stays_unchanged(
@@ -85,6 +86,16 @@ def test_an_invalid_value_is_refused_and_the_session_stays_unchanged(
         session.give(given)
     assert session.wanted == before
     assert session.known == {}
+
+
+def test_truth_values_are_taken_where_the_table_of_the_fit_held_them(table: pd.DataFrame) -> None:
+    frame = table.assign(smoker=table["smoker"] == "yes")
+    policy = fit_policy("single-stage", frame, PRICES, target="outcome", splits=0)
+    first = {"age": 50, "glucose": 120.0, "insulin": 90.0, "scan": 0.0}
+    answers = [policy.start().give({**first, "smoker": smoker}).answer for smoker in (True, 1, False)]
+    assert answers[0] == answers[1] != answers[2]
+    with pytest.raises(RequestError, match=r"row 0 \(from 0\): age must be a number, not True"):
+        policy.decide(frame.assign(age=True))
 
 
 def test_a_feature_cannot_be_given_twice_nor_after_the_answer(fitted: Fit, table: pd.DataFrame) -> None:

@@ -21,7 +21,7 @@ from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.portable import OTHER
 from bench_policies.short import as_html, in_short
 from bench_policies.substitution import AskedBySubstitution
-from bench_policies.tables import MISSING, naming, read_rows
+from bench_policies.tables import MISSING, RowError, naming, read_rows
 from bench_policies.wording import one_line
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class FittedPolicy:
         try:
             return self.value(feature, number_of(given, self.about.get("table", {}).get("missing", MISSING)))
         except RequestError as error:
-            raise RequestError(f"row {row} (from 0): {error}") from None
+            raise RowError(row, str(error)) from None
 
     def rows(self, frame: pd.DataFrame) -> Rows:
         """Return a table as encoded rows, with item sizes where prices depend on them.
@@ -262,7 +262,7 @@ class FittedPolicy:
 
         of_texts = [self.feature_names[feature] for feature in self.categories]
         frame = read_rows(table, self.about.get("table", {}), of_texts)
-        with naming(table):
+        with naming(table, self.about.get("table", {})):
             rows = self.rows(frame)
         unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))

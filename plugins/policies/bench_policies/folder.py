@@ -32,6 +32,7 @@ from bench_policies.card import card
 from bench_policies.codec import Decoder, encode
 from bench_policies.fitted import FittedPolicy
 from bench_policies.substitution import AskedBySubstitution
+from bench_policies.toml_file import beside
 
 if TYPE_CHECKING:
     from bench_core.suites import Registry
@@ -191,7 +192,7 @@ def load_policy(folder: str | Path) -> FittedPolicy:
 
 def _checked_files(folder: Path) -> dict[str, bytes]:
     if not folder.is_dir():
-        raise RequestError(f"there is no folder {folder}")
+        raise RequestError(f"there is no folder {folder}{beside(folder)}")
     if not (folder / _SUMS).is_file() or not (folder / "policy.json").is_file():
         raise RequestError(f"{folder} holds no policy: it has no {_SUMS} or no policy.json")
     paths = sorted(folder.rglob("*"))

@@ -163,10 +163,9 @@ def read_rows(
     import pandas as pd
 
     if isinstance(table, str | Path):
-        kind = _kind(table)
-        given = {"path": str(table), "target": "-", **(written or Columns().of_file() if kind == "csv" else {})}
         try:
-            table = _source(table, kind, given, load_registry()).read(Path(table), texts)
+            source, path = _file_of_rows(table, written)
+            table = source.read(path, texts)
         except BenchError as error:
             raise RequestError(str(error)) from None
     if not isinstance(table, pd.DataFrame):
@@ -176,13 +175,43 @@ def read_rows(
     return table
 
 
+class RowError(RequestError):
+    """A value in a row is invalid.
+
+    Attributes:
+        row: the row's number, from 0.
+        reason: the message without the row.
+    """
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(f"row {row} (from 0): {reason}")
+        self.row, self.reason = row, reason
+
+
 @contextmanager
-def naming(table: Any) -> Iterator[None]:
-    """Name the table's file, if it is a path, in a `RequestError` that is raised within the block."""
+def naming(table: Any, written: Mapping[str, Any]) -> Iterator[None]:
+    """Name the table's file, if it is a path, and the line in a `RequestError` that is raised within the block.
+
+    Args:
+        table, written: as for `read_rows`.
+    """
     try:
         yield
     except RequestError as error:
-        raise RequestError(f"{table}: {error}" if isinstance(table, str | Path) else str(error)) from None
+        if not isinstance(table, str | Path):
+            raise
+        if not isinstance(error, RowError):
+            raise RequestError(f"{table}: {error}") from None
+        source, path = _file_of_rows(table, written)
+        raise RequestError(f"{source.where(path, error.row)}: {error.reason}") from None
+
+
+def _file_of_rows(table: str | Path, written: Mapping[str, Any]) -> tuple[Any, Path]:
+    """Return the data source that reads a file of rows, and the file's path."""
+    kind = _kind(table)
+    given = {"path": str(table), "target": "-", **(written or Columns().of_file() if kind == "csv" else {})}
+    source = _source(table, kind, given, load_registry())
+    return source, source.find(DataContext.from_environment())[0]
 
 
 LEAST_IN_CATEGORY = 5

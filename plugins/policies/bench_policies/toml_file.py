@@ -68,10 +68,15 @@ def _text(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        near = did_you_mean(path.name, [file.name for file in path.parent.glob("*")]) if path.parent.is_dir() else ""
-        raise RequestError(f"there is no file {path}" + (f"; {near}" if near else "")) from None
+        raise RequestError(f"there is no file {path}{beside(path)}") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise RequestError(f"{path}, line {line}: not UTF-8 text") from None
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def beside(path: Path) -> str:
+    """Return the name next to a missing path that it may mean, as the end of a message; empty if there is none."""
+    near = did_you_mean(path.name, [file.name for file in path.parent.glob("*")]) if path.parent.is_dir() else ""
+    return f"; {near}" if near else ""

@@ -75,12 +75,23 @@ def test_a_whole_number_with_a_decimal_is_its_category_in_a_file_too(tmp_path: P
     pd.testing.assert_frame_equal(policy.decide(floats), policy.decide(rows).reset_index(drop=True))
 
 
-def test_a_bad_value_in_a_file_of_new_rows_is_named_with_the_file(tmp_path: Path) -> None:
+def test_a_bad_value_in_a_file_of_new_rows_is_named_with_the_line(tmp_path: Path) -> None:
     policy = fitted(written(patients(), tmp_path))
     frame = patients()
     frame.loc[5, "glucose"] = "null"
-    with pytest.raises(RequestError, match=r"table\.csv: row 5 \(from 0\): glucose must be a number, not 'null'"):
-        policy.decide(written(frame, tmp_path))
+    path = written(frame, tmp_path)
+    with pytest.raises(RequestError, match=r"table\.csv, line 7: glucose must be a number, not 'null'"):
+        policy.decide(path)
+    path.write_text(path.read_text().replace("\n", "\n\n"))
+    with pytest.raises(RequestError, match=r"table\.csv, line 13: glucose must be a number, not 'null'"):
+        policy.decide(path)
+    with pytest.raises(RequestError, match=r"^row 5 \(from 0\): glucose must be a number, not 'null'"):
+        policy.decide(frame)
+    frame.to_parquet(tmp_path / "table.parquet")
+    with pytest.raises(RequestError, match=r"table\.parquet, row 5 \(from 0\): glucose must be a number"):
+        policy.decide(tmp_path / "table.parquet")
+    with pytest.raises(RequestError, match=r"there is no file .*tabel\.csv'; did you mean 'table\.csv'"):
+        policy.decide(tmp_path / "tabel.csv")
     with pytest.raises(RequestError, match=r"table\.csv: the table has no column 'ward'"):
         policy.decide(written(frame.drop(columns="ward"), tmp_path))
 

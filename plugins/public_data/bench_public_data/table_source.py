@@ -98,6 +98,14 @@ class TableSource(DataSource):
         """Return the files, training part first."""
         return [path for path in (self.path, self.validation_path, self.test_path) if path]
 
+    def find(self, context: DataContext) -> list[Path]:
+        """Return the files where they are, training part first.
+
+        Raises:
+            DataUnavailable: one is missing; the message names the nearest file name.
+        """
+        return [find_file(path, context) for path in self.paths()]
+
     def status(self, context: DataContext) -> str:
         """Return ``cached`` if the files are at their own paths, ``mirrored`` if in the mirror, else ``missing``."""
         return file_status(self.paths(), context)
@@ -106,14 +114,14 @@ class TableSource(DataSource):
         """Return paths, lengths and modification times of the files; None if one is missing."""
         if self.status(context) == "missing":
             return None
-        return files_fingerprint([find_file(path, context) for path in self.paths()])
+        return files_fingerprint(self.find(context))
 
     def load(self, context: DataContext) -> Dataset:
         import pandas as pd
 
         given = zip((self.path, self.validation_path, self.test_path), range(3), strict=True)
         codes = [code for path, code in given if path]
-        files = [find_file(path, context) for path in self.paths()]
+        files = self.find(context)
         frames = [self._checked(path, self.read(path)) for path in files]
         for path, frame in zip(files[1:], frames[1:], strict=True):
             _same_columns(files[0], frames[0], path, frame)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from tabulate import tabulate
-
 from bench_policies.measures import MEASURES
 from bench_policies.portable import OTHER
-from bench_policies.wording import against_trivial, one_line, price_text, refused_below, with_half
+from bench_policies.wording import against_trivial, listed, one_line, price_text, refused_below, table_text, with_half
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -41,11 +39,9 @@ def card(fitted: FittedPolicy) -> str:
         "",
         "## Features and prices",
         "",
-        tabulate(
+        table_text(
             [_feature(fitted, f) for f in range(len(fitted.feature_names))],
-            headers=["Feature", "Type", "Price", "Group", "Bought for"],
-            tablefmt="pipe",
-            disable_numparse=True,
+            ["Feature", "Type", "Price", "Group", "Bought for"],
         ),
         *_groups(fitted),
         "",
@@ -129,8 +125,7 @@ def _trivial(fitted: FittedPolicy) -> list[str]:
         for row in rows[:5]
     ]
     heads = ["Answer", measure.heading, *(["Mean total"] if total else [])]
-    shown = tabulate(table, heads, "pipe", disable_numparse=True)
-    return [against_trivial(fitted.about["measured"], rows[0], total, measure), "", shown, ""]
+    return [against_trivial(fitted.about["measured"], rows[0], total, measure), "", table_text(table, heads), ""]
 
 
 def _on(splits: int) -> str:
@@ -175,7 +170,7 @@ def _feature(fitted: FittedPolicy, f: int) -> list[str]:
     kind = "number"
     if f in fitted.categories:
         texts = fitted.categories[f]
-        kind = "category: " + ", ".join(map(one_line, texts[:8])) + (" …" if len(texts) > 8 else "")
+        kind = "category: " + listed(texts[:8]) + (" …" if len(texts) > 8 else "")
     elif f in fitted.numeric_categories:
         texts = tuple(fitted.shown_categories(f))
         kind = "category (numbers): " + ", ".join(texts[:8]) + (" …" if len(texts) > 8 else "")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Protocol
 
-from bench_policies.wording import one_line, with_half
+from bench_policies.wording import listed, one_line, with_half
 
 __all__ = ["as_html", "in_short"]
 
@@ -32,7 +32,7 @@ def in_short(fitted: Fitted) -> dict[str, str]:
     short = {
         "Method": str(about.get("method", type(fitted.policy).__name__)),
         "Target": one_line(str(about.get("target") or about.get("data", {}).get("name", ""))),
-        "Classes": one_line(", ".join(fitted.classes)),
+        "Classes": listed(fitted.classes),
         "Features": str(len(fitted.feature_names)),
         "Goal": str(about.get("goal_in_words", "")),
         quality[0]: with_half(measured, "quality", *quality[1:]),

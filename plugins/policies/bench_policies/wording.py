@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from tabulate import tabulate
 
 from bench_policies.measures import MEASURES, Measure
 
@@ -30,6 +33,30 @@ def one_line(text: Any) -> str:
 def for_terminal(text: str) -> str:
     """Return a text of several lines, each escaped by `one_line`."""
     return "\n".join(one_line(line) for line in text.split("\n"))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return texts in one line, separated by commas; those that hold a comma are quoted.
+
+    >>> listed(["no", "yes, daily"])
+    'no, "yes, daily"'
+    """
+    return ", ".join(
+        json.dumps(one_line(text), ensure_ascii=False) if "," in text else one_line(text) for text in texts
+    )
+
+
+def table_text(rows: Sequence[Sequence[str]], heads: Sequence[str], form: str = "pipe") -> str:
+    """Return a table of texts; in Markdown, a ``|`` in a cell is escaped.
+
+    Args:
+        rows: the cells.
+        heads: the columns' names.
+        form: a format of ``tabulate``; ``pipe`` is Markdown.
+    """
+    if form == "pipe":
+        rows = [[str(cell).replace("|", "\\|") for cell in row] for row in rows]
+    return tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
 
 
 def price_text(coefficients: Sequence[float] | Any) -> str:

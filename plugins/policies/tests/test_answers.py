@@ -287,6 +287,18 @@ def test_the_exit_threshold_is_chosen_on_the_validation_rows(
 
 # Texts of a table
 
+
+def test_bars_and_commas_of_a_table_do_not_change_the_columns_of_the_card(table: pd.DataFrame) -> None:
+    texts = {"no": "never", "yes": "yes, daily|weekly", "former": "former"}
+    frame = table.rename(columns={"scan": "scan|CT"}).assign(smoker=table["smoker"].map(texts))
+    frame["outcome"] = frame["outcome"].map({"sick": "sick|ill", "healthy": "healthy"})
+    fitted = fit_policy("single-stage", frame, [0, 1, 5, 5, 40], target="outcome", splits=1)
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in card(fitted).splitlines() if line.startswith("|")]
+    assert {len(row) for row in rows} == {2, 5}
+    cells = {cell.strip() for row in rows for cell in row}
+    assert {r"scan\|CT", r"always sick\|ill", r'category: former, never, "yes, daily\|weekly"'} <= cells
+
+
 HOSTILE = "a\x1b[2Jb\x9b31m\u202ec\rAnswer: fine\n"
 
 

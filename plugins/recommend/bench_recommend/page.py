@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_policies.measures import MEASURES, MSE, Measure
-from bench_policies.wording import one_line, with_half
-from tabulate import tabulate
+from bench_policies.wording import one_line, table_text, with_half
 
 from bench_recommend.recommending import Recommendation
 from bench_recommend.tradeoff import draw_tradeoff
@@ -69,7 +68,7 @@ def methods_table(recommendation: Recommendation, form: str = "pipe") -> str:
             int(row["splits"]), f"{row['fit seconds']:.2g}", row["why"],
         ])  # fmt: skip
     heads = ["Method", "Status", measure.heading, "Mean cost", *more.values(), "Splits", "Fit s", "Why"]
-    table = tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
+    table = table_text(rows, heads, form)
     sentences = [f"{status}, {why}: {', '.join(names)}." for (status, why), names in together.items()]
     return "\n\n".join([table, *(sentence[0].upper() + sentence[1:] for sentence in sentences)])
 
@@ -88,7 +87,7 @@ def trivial_table(recommendation: Recommendation, form: str = "pipe") -> str:
         for row in recommendation.trivial[:5].to_dict("records")
     ]
     heads = ["Without any feature", measure.heading, *(["Mean total"] if total else [])]
-    return tabulate(rows, headers=heads, tablefmt=form, disable_numparse=True)
+    return table_text(rows, heads, form)
 
 
 def front_table(recommendation: Recommendation) -> str:
@@ -105,9 +104,7 @@ def front_table(recommendation: Recommendation) -> str:
         ]
         for row in front.to_dict("records")
     ]
-    return tabulate(
-        rows, headers=["Method", "Budget", "Mean cost", measure.heading], tablefmt="pipe", disable_numparse=True
-    )
+    return table_text(rows, ["Method", "Budget", "Mean cost", measure.heading])
 
 
 def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:

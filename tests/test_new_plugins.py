@@ -82,6 +82,13 @@ def test_a_new_plugin_is_installed_and_passes_its_own_tests_and_the_kit(kind: st
         assert "0 failed, 0 skipped" in checked
         assert not checked.startswith("0 passed")
         assert name in bench("list", REGISTERS[kind]).stdout
+    if kind == "method":
+        table = bench.folder / "table.csv"
+        table.write_text("a,b,y\n" + "".join(f"{i % 7},{i % 5},{'no' if i % 7 < 3 else 'yes'}\n" for i in range(200)))
+        (bench.folder / "prices.toml").write_text("prices = [1, 2]\n")
+        goal = ("--target", "y", "--prices", "prices.toml", "--budget", "1", "--splits", "0")
+        bench("fit", "table.csv", *goal, "--method", name, "--out", "policy")
+        assert (bench.folder / "policy" / "policy.json").is_file()
     assert "registers it" in bench("new", kind, name, expect=2).stderr if kind != "figure" else True
 
 

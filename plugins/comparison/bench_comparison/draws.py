@@ -159,7 +159,10 @@ def draws_of(table: Table) -> Numbers:
         weight = weights[:, f, None]
         base = _mean_of_units(cell, everywhere)
         line += weight * base
-        own += np.where(there[f][None, :, None], weight[:, :, None] * (cell - base[:, None, :]), 0.0)
+        gap = cell - base[:, None, :]
+        gap *= weight[:, :, None]
+        gap[:, ~there[f]] = 0.0
+        own += gap
         share += np.where(there[f][None, :], weight, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = own / share[:, :, None] + line[:, None, :]

@@ -1,16 +1,12 @@
 """Estimate how long the open comparison takes, method by method, from measured trials.
 
-    python tests/benchmarks/open_hours.py [--suite FILE] [--cores N] [--above SECONDS] [FOLDER ...]
+    python tests/benchmarks/open_hours.py [--suite FILE] [--cores N]
 
-A FOLDER contains the folders ``records`` and ``runs``, as ``bench run --out`` writes them; ``leaderboard/open`` is
-always read. Machines and their load differ. So for each data set the seconds of other folders, and of
-``open_seconds.csv`` (methods without published records), are divided by their median ratio to ``leaderboard/open`` over
-the methods in both. For every method, the logarithm of a trial's seconds is modelled as a linear function of the
-logarithms of training rows, encoded columns and classes, fitted to the medians of its measured data sets by ridge
-regression towards slopes of 0.5. For a measured data set its own median is used. A trial takes at most the suite's time
-limit. ``bench plan`` determines which trials are not applicable. Loading and starting processes count as 0.3 s per
-trial. Data sets on which a method would need more than SECONDS per trial are listed for its key ``without``, and are
-not counted; the methods that represent the best fixed subset (``[comparison] static``) run on all data sets.
+The seconds of a trial are the median of the published ones of its method and data set. For a data set on which a method
+has not been run, the logarithm of a trial's seconds is modelled as a linear function of the logarithms of training
+rows, encoded columns and classes, fitted to the method's medians by ridge regression towards slopes of 0.5. A trial
+takes at most the suite's time limit. ``bench plan`` determines which trials are not applicable. Loading and starting
+processes count as 0.3 s per trial.
 """
 
 from __future__ import annotations
@@ -31,20 +27,10 @@ from bench_core.suites import load_registry, load_suite
 ROOT = Path(__file__).parents[2]
 STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
 SLOPES, RIDGE = np.full(3, 0.5), 1.0
-NEVER_LEFT_OUT = (
-    "Forward selection, logistic",
-    "Forward selection, LightGBM",
-    "Affordable subset, logistic",
-    "Affordable subset, stack",
-    "Greedy CMI",
-)
-"""They run on all data sets: the best fixed subsets, and the methods that the first two splits recommended."""
 
 
 def medians(folder: Path) -> pd.Series:
-    """Return the median seconds of the trials of a folder (or a table in CSV), by method and data set."""
-    if folder.suffix == ".csv":
-        return pd.read_csv(folder).set_index(["method", "dataset"])["seconds"]
+    """Return the median seconds of a folder's trials by method and data set."""
     keys = ["dataset", "costs", "method", "name", "status"]
     trials = pd.read_parquet(folder / "records", columns=keys).drop_duplicates("name")
     runs = pd.read_parquet(folder / "runs", columns=["name", "run"])
@@ -83,16 +69,9 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("--suite", type=Path, default=ROOT / "suites/open.toml")
     options.add_argument("--cores", type=int, default=2)
-    options.add_argument("--above", type=float, default=np.inf)
-    options.add_argument("folders", type=Path, nargs="*")
     given = options.parse_args()
     suite = load_suite(given.suite, load_registry())
     means = medians(ROOT / "leaderboard/open")
-    for folder in (Path(__file__).with_name("open_seconds.csv"), *given.folders):
-        other = medians(folder)
-        ratio = (other / means).dropna().groupby(level="dataset").median()
-        print(f"{folder}: times the seconds of leaderboard/open: {ratio.round(2).to_dict()}")
-        means = means.combine_first(other.div(ratio, level="dataset").dropna())
     command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     at = sizes(suite)
@@ -103,10 +82,7 @@ def main() -> None:
         if count and method in means:
             rows.append((method, dataset, count, predicted(means[method], at)[dataset]))
     table = pd.DataFrame(rows, columns=["method", "dataset", "trials", "seconds"])
-    slow = (table["seconds"] > given.above) & ~table["method"].isin(NEVER_LEFT_OUT)
-    for method, names in table[slow].groupby("method")["dataset"]:
-        print(f"{method}: without = {json.dumps(list(names), ensure_ascii=False)}")
-    table = table[~slow].assign(seconds=table["seconds"].clip(upper=suite.file.protocol.timeout) + OVERHEAD)
+    table["seconds"] = table["seconds"].clip(upper=suite.file.protocol.timeout) + OVERHEAD
     table["hours"] = table["trials"] * table["seconds"] / 3600
     for key in ("method", "dataset"):
         by = table.groupby(key)[["trials", "hours"]].sum().sort_values("hours", ascending=False)

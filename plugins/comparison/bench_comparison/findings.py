@@ -33,7 +33,8 @@ SURE = 0.8
 """A sentence states what has at least this probability."""
 
 _HALF = 0.5
-"""A sentence names a data set without which less than this share of a difference is left."""
+"""A sentence names a data set without which less than this share of a difference is left, and a kind of method that is
+first with at least this probability."""
 
 
 def main_view(answer: JsonObject) -> JsonObject | None:
@@ -194,9 +195,10 @@ def _where(view: JsonObject) -> str:
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:
-    """The kind of method that leads at the largest number of budgets."""
+    """The kind of method that is first at the largest number of budgets; where it is likelier to be than not."""
     steps = [step for step in view["steps"] if step["kinds"]]
-    leaders = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
+    likeliest = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
+    leaders = [(budget, row) for budget, row in likeliest if row["best"] >= _HALF]
     if not leaders:
         return None
     names = [row["name"] for _, row in leaders]

@@ -93,3 +93,15 @@ def test_a_budget_that_suffices_because_of_one_data_set_is_named_with_it(chance:
         f"20 % of the price buys at least 75 % of what all features bring (80 % with trees).{said}"
     )
     assert brings["probability"] == 0.85
+
+
+def test_a_kind_is_called_first_where_it_is_likelier_to_be_than_not() -> None:
+    told = answer(0.9, 0.9, 0.9)
+    for step, chance in zip(told["views"][0]["steps"], (0.9, 0.6, 0.4), strict=True):
+        step["kinds"] = [{"name": "trees", "best": chance}, {"name": "forests", "best": 0.1}]
+    kinds = findings(told)[1]
+    assert kinds["text"] == "Of the kinds of methods, trees is first at 10 % and 20 % of the price."
+    assert kinds["probability"] == 0.6
+    for step in told["views"][0]["steps"]:
+        step["kinds"][0]["best"] = 0.4
+    assert len(findings(told)) == 1

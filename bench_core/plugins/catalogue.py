@@ -44,6 +44,10 @@ class Plugin:
         """SHA-256 of the plugin's Python files (provenance); empty when they cannot be found."""
         return source_hash(self.folder) if self.folder is not None and self.folder.exists() else ""
 
+    def made(self, provenance: Mapping[str, Any]) -> bool:
+        """Whether a record with this provenance was made by the plugin's installed code."""
+        return bool(provenance.get("plugins", {}).get(self.name, {}).get("source") == self.source[:16])
+
 
 class Catalogue(UserDict[str, T]):
     """Registered objects of one kind, by name, with the plugin that registered each.

@@ -39,8 +39,7 @@ def _other_code(session: SuiteSession, plan: Plan) -> list[str]:
         record = session.store.read(planned.name, attachment=False)
         provenance = record["provenance"] if record else session.known.provenance(planned.name)
         plugin = session.registry.plugin_of("methods", planned.trial.method_use)
-        made_by = provenance.get("plugins", {}).get(plugin.name, {})
-        if made_by.get("source") != plugin.source[:16]:
+        if not plugin.made(provenance):
             stale[planned.trial.method] += 1
     return [f"{method}: {count} record(s) were made by other code" for method, count in stale.items()]
 

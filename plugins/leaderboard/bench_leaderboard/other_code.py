@@ -27,8 +27,7 @@ def other_code(run: FinishedRun) -> str:
     for method, planned in first.items():
         record = session.store.read(planned.name, attachment=False)
         provenance = record["provenance"] if record else session.known.provenance(planned.name)
-        plugin = session.registry.plugin_of("methods", planned.trial.method_use)
-        if provenance.get("plugins", {}).get(plugin.name, {}).get("source") != plugin.source[:16]:
+        if not session.registry.plugin_of("methods", planned.trial.method_use).made(provenance):
             other.append(method)
     if not other:
         return ""

@@ -226,8 +226,8 @@ def _agree(session: SuiteSession, records: Records, code: Code) -> bool:
             f"{len(loose)} of {len(done)} records were not made with --isolation strict; run the suite with it, into "
             "another --store and --out"
         )
-    used = {name: records.runs[name]["provenance"]["plugins"].get(code.plugin, {}).get("source") for name in done}
-    if other := [name for name, source in used.items() if source != code.source[:16]]:
+    plugin = code.registry.plugins[code.plugin]
+    if other := [name for name in done if not plugin.made(records.runs[name]["provenance"])]:
         raise RequestError(
             f"{len(other)} of {len(done)} records were made by other code of plugin {code.plugin!r} than is installed; "
             "run the suite into another --store and --out; if results change, raise the method's (data set's, "

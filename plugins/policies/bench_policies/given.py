@@ -34,7 +34,10 @@ def category_of(given: Any, known: Collection[str]) -> str | None:
 
 
 def codes_of(column: pd.Series[Any], texts: Sequence[str]) -> NDArray[np.float64]:
-    """The codes of a column's categories, float64 (rows,); a new one becomes `OTHER`, or NaN where there is none."""
+    """Return the code of each row's category, float64 (rows,): its place in ``texts``.
+
+    A category that is not in ``texts`` gets the code of `OTHER`, or NaN if ``texts`` does not hold `OTHER`, either.
+    """
     codes = {text: float(code) for code, text in enumerate(texts)}
     new = codes.get(OTHER, np.nan)
     known = column.map(lambda given: codes.get(category_of(given, codes) or "", new), na_action="ignore")

@@ -77,6 +77,6 @@ def _text(path: Path) -> str:
 
 
 def beside(path: Path) -> str:
-    """Return the name next to a missing path that it may mean, as the end of a message; empty if there is none."""
+    """Return the end of a message about a missing path: the most similar name in its folder, or nothing."""
     near = did_you_mean(path.name, [file.name for file in path.parent.glob("*")]) if path.parent.is_dir() else ""
     return f"; {near}" if near else ""

@@ -238,7 +238,7 @@ def stopped_at(threshold: float | None, method: Method, details: Mapping[str, An
     """Return the confidence at which a policy stops early, where no row is refused; None: its method needs none.
 
     Args:
-        threshold: what the method was fitted with, from `Bench.thresholds`.
+        threshold: the confidence threshold of the fit, one of `Bench.thresholds`; None if the fit had none.
         method: the method.
         details: the policy's details. A method that offers several confidences names the policy's as ``threshold``.
     """

@@ -55,7 +55,8 @@ def check_plugin(name: str, progress: Callable[[str], None]) -> list[list[str]]:
             if "planned" in message:
                 waiting = [str(one) for one in message["planned"]]
             elif "started" in message:
-                thing = waiting.pop(0)
+                thing = str(message["started"])
+                waiting.remove(thing)
                 progress(thing)
             else:
                 rows.append([str(cell) for cell in message["row"]])

@@ -50,16 +50,15 @@ for _kind in KINDS:
 
 
 def _not_passed(rows: list[list[str]]) -> list[list[str]]:
-    """A row for each object, outcome and message; the checks of one row are its first and how many more."""
+    """A row for each object, outcome and message: the first such check, and how many more there are."""
     found: dict[tuple[str, str, str], list[list[str]]] = {}
     for row in rows:
         if row[3] != "passed":
             found.setdefault((row[0], row[3], row[4]), []).append(row)
-    return [
-        [what, check if len(alike) == 1 else f"{check} and {len(alike) - 1} more", task, outcome, message]
-        for (what, outcome, message), alike in found.items()
-        for _, check, task, *_ in alike[:1]
-    ]
+    shown = []
+    for (what, check, task, *rest), *more in found.values():
+        shown.append([what, f"{check} and {len(more)} more" if more else check, task, *rest])
+    return shown
 
 
 @click.command()

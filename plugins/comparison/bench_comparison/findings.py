@@ -15,7 +15,9 @@ __all__ = [
     "findings",
     "listed",
     "main_view",
+    "name_of",
     "per_cent",
+    "recommends",
     "signed",
     "some",
     "unknown",
@@ -39,7 +41,17 @@ first with at least this probability."""
 
 def main_view(answer: JsonObject) -> JsonObject | None:
     """The view of the front page: the first with a recommendation, which is classification with all prices."""
-    return next((view for view in answer["views"] if any(step["recommended"] for step in view["steps"])), None)
+    return next((view for view in answer["views"] if recommends(view)), None)
+
+
+def name_of(view: JsonObject) -> str:
+    """``classification, unit prices``: also the heading of the view on ``answer.md``."""
+    return f"{view['task']}, {view['title']}"
+
+
+def recommends(view: JsonObject) -> bool:
+    """Whether a view recommends something at any budget."""
+    return any(step["recommended"] for step in view["steps"])
 
 
 def per_cent(value: float | None, digits: int = 0) -> str:
@@ -155,13 +167,13 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
 
 
 def _sizes(steps: Sequence[JsonObject]) -> str:
-    """``by 5 %``, and without a data set that makes at least half of it."""
+    """``by 5 %``, and the difference without a data set that makes more than half of it."""
     size = f"by {_from_to([abs(step['difference'][0]) for step in steps])}"
     return size + "".join(dict.fromkeys(_unless(step) for step in steps))
 
 
 def _unless(gap: JsonObject) -> str:
-    """``; without Wine, +1 %`` where one data set makes at least half of a difference, else nothing."""
+    """``; without Wine, +1 %`` if one data set makes more than half of a difference, else nothing."""
     rest, size = gap["without"], gap["difference"][0]
     if rest is None or not size or rest["difference"] / size >= _HALF:
         return ""
@@ -195,7 +207,7 @@ def _where(view: JsonObject) -> str:
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:
-    """The kind of method that is first at the largest number of budgets; where it is likelier to be than not."""
+    """The kind of method that is first, with a probability of at least a half, at the most budgets."""
     steps = [step for step in view["steps"] if step["kinds"]]
     likeliest = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
     leaders = [(budget, row) for budget, row in likeliest if row["best"] >= _HALF]
@@ -236,7 +248,7 @@ def _whole(view: JsonObject) -> dict[str, Any] | None:
 def unknown(answer: JsonObject) -> list[str]:
     """What these records do not answer."""
     view = main_view(answer)
-    few = [f"{v['task']}, {v['title']} ({v['families']})" for v in answer["views"] if v["few"]]
+    few = [f"{name_of(v)} ({v['families']})" for v in answer["views"] if v["few"]]
     said = [] if answer["views"] else ["No data set has records of the empty policy and of a reference."]
     if few:
         said.append(f"There are fewer than five data sets, so nothing is recommended: {'; '.join(few)}.")

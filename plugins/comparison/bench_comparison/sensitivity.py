@@ -29,7 +29,7 @@ def most_influential(mean: float, without: Mapping[str, float]) -> str:
 
     Args:
         mean: over all families.
-        without: family → the mean without it; NaN where there is none.
+        without: family → the mean over the other families; NaN if it is not known.
     """
     return max(without, key=lambda family: np.nan_to_num(abs(without[family] - mean), nan=-1.0))
 

@@ -121,19 +121,14 @@ def _view(
     often = [u for u in range(count, count + len(layout.algorithms)) if _often(families_of[u], number)]
     if often and number >= FEW:
         means, without = quality[0], without_each(table)
+        units = {unit.name: count + place for place, unit in enumerate(layout.algorithms)}
         for b, (step, (best, others)) in enumerate(zip(steps, deciding(means, without, often), strict=True)):
             names = {family: layout.units[unit - count].name for family, unit in others.items()}
             step["deciding"] = {"best": layout.units[best - count].name, "without": names}
             if pairs and step["recommended"] is not None:
-                algorithms = [unit.name for unit in layout.algorithms]
-                unit = count + algorithms.index(step["recommended"]["algorithm"])
+                unit = units[step["recommended"]["algorithm"]]
                 family = most_influential(means[unit, b], {name: rest[unit, b] for name, rest in without.items()})
-                rest = draws_without(table, family, unit, b)
-                step["recommended"]["without"] = {
-                    "family": family,
-                    "quality": plain(rest[0]),
-                    "reaches": _reached(rest),
-                }
+                step["recommended"]["without"] = _judged_without(family, draws_without(table, family, unit, b))
     return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
 
 
@@ -195,6 +190,11 @@ def _step(
 def _reached(quality: Numbers) -> dict[str, float | None]:
     """Level → the probability that a quality reaches it, from its draws after the observed one."""
     return {f"{level:g}": plain(float((quality[1:] >= level).mean())) for level in LEVELS}
+
+
+def _judged_without(family: str, quality: Numbers) -> dict[str, Any]:
+    """The quality of the recommended algorithm without a family of data sets, from its draws."""
+    return {"family": family, "quality": plain(quality[0]), "reaches": _reached(quality)}
 
 
 def _pairs(names: Sequence[str], points: Numbers, columns: Mapping[str, int]) -> dict[str, Any]:

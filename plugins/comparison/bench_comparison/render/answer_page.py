@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_leaderboard import rendered, text
 
-from bench_comparison.findings import listed, main_view, per_cent, some
+from bench_comparison.findings import listed, main_view, name_of, per_cent, some
 from bench_comparison.kinds import EMPTY, SIMPLEST
 from bench_comparison.units import HALVINGS
 
@@ -112,7 +112,7 @@ def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
         about.append(f"Left out, because the reference is not clearly better than the empty policy there: {left}.")
     if view["few"] and names:
         about.append("With fewer than five data sets nothing is recommended.")
-    short = f"{view['task']}, {view['title']}"
+    short = name_of(view)
     return {
         "heading": short[:1].upper() + short[1:],
         "short": short,

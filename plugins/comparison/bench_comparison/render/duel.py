@@ -17,9 +17,6 @@ _EDGE = 0.5
 """Larger differences are drawn at the edge, as arrows, with their names and sizes."""
 
 
-_LEGEND = "difference, of what all features bring\n● a data set   ◆ mean with 95 % interval"
-
-
 def duel_figure(view: JsonObject) -> bytes:
     """Differences of quality, dynamic less fixed; the mean with its interval below each row's dots.
 
@@ -60,7 +57,7 @@ def duel_figure(view: JsonObject) -> bytes:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f} %" if value else "0"))
         axes.tick_params(labelsize=12, length=0)
         axes.grid(visible=False, axis="y")
-        axes.set_xlabel(_LEGEND, fontsize=12)
+        axes.set_xlabel("difference, of what all features bring\n● a data set   ◆ mean with 95 % interval", fontsize=12)
         bare(axes, "left")
         title = "Row by row, or a fixed subset?"
         axes.set_title(title, fontsize=14, pad=10)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bench_leaderboard import FrontPart, ended_trials, rendered, slug, splits_so_far, text, trials_done
 
-from bench_comparison.findings import NAMED, deciding, listed, main_view, per_cent, some
+from bench_comparison.findings import NAMED, deciding, listed, main_view, name_of, per_cent, recommends, some
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.render.answer_page import quick_and_simple, range_of, said
 
@@ -18,7 +18,9 @@ __all__ = ["front_part"]
 JsonObject = Mapping[str, Any]
 
 _SENTENCES = 3
-_FASTEST = "Of these, fastest · simplest ³"
+_HEADER = (
+    "Budget", "Recommended", "Quality", "Expected loss ¹", "Practically equal ²", "Of these, fastest · simplest ³"
+)  # fmt: skip
 
 
 def front_part(described: Sequence[JsonObject], order: int) -> FrontPart:
@@ -60,7 +62,7 @@ def _answer(description: JsonObject, several: bool) -> str:
         at = [per_cent(step["budget"]) for step in steps if step["recommended"]["method"] == method]
         values |= {
             "alt": "Quality by budget, a line for each kind of method; the same in numbers is one click away",
-            "header": ["Budget", "Recommended", "Quality", "Expected loss ¹", "Practically equal ²", _FASTEST],
+            "header": [*_HEADER],
             "rows": [_row(step) for step in steps],
             "sentences": said(answer["findings"][:_SENTENCES]),
             "method": method,
@@ -76,20 +78,12 @@ def _answer(description: JsonObject, several: bool) -> str:
             "task": text(view["task"]),
             "others": _others(answer, view, f"{description['name']}/answer.md"),
         }
-        prices = [one for one in answer["views"] if one is not view and _same_task(one, view) and _recommends(one)]
+        prices = [one for one in answer["views"] if one is not view and one["task"] == view["task"] and recommends(one)]
         if prices:
             values["header"].append(f"{' · '.join(text(one['title']) for one in prices)} ⁴".capitalize())
             for step, row in zip(steps, values["rows"], strict=True):
                 row.append(" · ".join(_recommended_at(one, step["budget"]) for one in prices))
     return rendered("front", package="bench_comparison", **values)
-
-
-def _same_task(one: JsonObject, other: JsonObject) -> bool:
-    return bool(one["task"] == other["task"])
-
-
-def _recommends(view: JsonObject) -> bool:
-    return any(step["recommended"] for step in view["steps"])
 
 
 def _recommended_at(view: JsonObject, budget: float) -> str:
@@ -100,11 +94,11 @@ def _recommended_at(view: JsonObject, budget: float) -> str:
 
 def _others(answer: JsonObject, view: JsonObject, page: str) -> str:
     """Links to the tables of the other tasks."""
-    first: dict[str, str] = {}
+    anchors: dict[str, str] = {}
     for one in answer["views"]:
-        if not _same_task(one, view):
-            first.setdefault(one["task"], slug(f"{one['task']}, {one['title']}"))
-    return listed([f"[{text(task)}]({page}#{anchor})" for task, anchor in first.items()]) if first else ""
+        if one["task"] != view["task"]:
+            anchors.setdefault(one["task"], slug(name_of(one)))
+    return listed([f"[{text(task)}]({page}#{anchor})" for task, anchor in anchors.items()])
 
 
 def _partly(view: JsonObject, steps: Sequence[JsonObject]) -> str:

@@ -75,7 +75,7 @@ class _TreeMethod(Method):
 class _PricedTreeMethod(_TreeMethod):
     """A tree whose criterion depends on prices."""
 
-    prices: Literal["path", "first"] = "path"
+    prices: Literal["first", "path"] = "first"
 
     def by_path(self) -> bool:
         return self.prices == "path"
@@ -89,8 +89,8 @@ class EG2(_PricedTreeMethod):
 
     Attributes:
         omegas: exponents ω in [0, 1]; 0 ignores prices, and Turney's experiments use 1.
-        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
-            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
+        prices: the price C of a test. ``first`` is always the price of a first test, as in Turney 1995. ``path`` takes
+            the tests above it into account: a repeated test is free, and a test in a paid group costs less.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
@@ -108,8 +108,9 @@ class IDX(_PricedTreeMethod):
     The family has one policy per confidence factor.
 
     Attributes:
-        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
-            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
+        prices: the price C of a test. ``first`` is always the price of a first test, as in Turney 1995. ``path`` takes
+            the tests above it into account: a repeated test is free, and a test in a paid group costs less. With
+            ``path``, a path tests its first feature again for as long as there is any gain.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 
@@ -125,8 +126,9 @@ class CSID3(_PricedTreeMethod):
     The family has one policy per confidence factor.
 
     Attributes:
-        prices: the price C of a test. ``path`` takes the tests above it into account: a repeated test is free, and a
-            test in a paid group costs less. ``first`` is always the price of a first test, as in Turney 1995.
+        prices: the price C of a test. ``first`` is always the price of a first test, as in Turney 1995. ``path`` takes
+            the tests above it into account: a repeated test is free, and a test in a paid group costs less. With
+            ``path``, a path tests its first feature again for as long as there is any gain.
         confidence_factors, max_depth, min_samples_split, min_samples_leaf, fit_on: as for ``c45``.
     """
 

@@ -38,6 +38,17 @@ def test_a_dear_test_loses_to_a_cheap_less_informative_one(method, make):
     assert even.tree.column[0] == 1
 
 
+def test_with_equal_prices_idx_grows_the_tree_of_greatest_gain(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 5))
+    y = (X[:, :3].sum(axis=1) + 0.3 * rng.normal(size=700) > 0).astype(np.int64)
+    problem = make(X, y, prices=[1, 1, 1, 1, 1])
+    gain, idx = (method.fit(problem).policies[0] for method in (C45(criterion="gain"), IDX()))
+    assert np.array_equal(idx.tree.column, gain.tree.column)
+    assert np.array_equal(idx.tree.threshold, gain.tree.threshold, equal_nan=True)
+    assert acquired_on_average(idx, X)[:3].min() > 0.9
+
+
 def test_a_task_without_classes_is_refused():
     with pytest.raises(ValueError, match="'regression' has no classes"):
         EG2().fit(make_problem("regression"))

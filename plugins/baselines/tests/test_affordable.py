@@ -128,3 +128,17 @@ def test_the_features_that_matter_are_bought_with_their_groups_price_paid_once(m
     table = again.decide(parts[1].rows()).probabilities
     assert table is not None
     assert (table.argmax(axis=1) == parts[1].y).mean() > 0.9
+
+
+@pytest.mark.parametrize("model", ["lightgbm", "stack"])
+def test_trees_on_two_features_learn_their_interaction(model: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 2))
+    y = ((X[:, 0] > 0) != (X[:, 1] > 0)).astype(np.int64)
+    problem = replace(
+        make_problem("binary"), train=Part(X[:1000], y[:1000]), validation=Part(X[1000:], y[1000:]),
+        costs=Costs(np.ones(2)), feature_names=("a", "b"), feature_of_column=np.arange(2),
+    )  # fmt: skip
+    policy = AffordableSubset(model=model, budgets=(1.0,)).fit(problem).policies[0]
+    answers = policy.decide(problem.validation.rows()).probabilities.argmax(axis=1)
+    assert (answers == problem.validation.y).mean() > 0.95

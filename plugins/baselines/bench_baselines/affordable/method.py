@@ -66,7 +66,8 @@ class AffordableSubset(Method):
         budgets: shares of the price of all features, in (0, 1].
         n_estimators: boosting rounds.
         max_leaf_nodes, learning_rate, min_samples_leaf: parameters of LightGBM's trees.
-        row_share, column_share: the share of the rows, and of the columns, that each tree is grown on.
+        row_share, column_share: the share of the rows, and of the columns, that each tree is grown on; at least two
+            columns.
         C: inverse strength of the logistic regression's l2 penalty, as in scikit-learn.
 
     Source: Khuller, Moss, Naor, The budgeted maximum coverage problem, 1999 (gain per price); Brier, Verification of
@@ -74,7 +75,7 @@ class AffordableSubset(Method):
     trees, 1984, §3.4 (one standard error); Friedman, Stochastic gradient boosting, 2002 (shares of the rows).
     """
 
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     takes_missing: ClassVar[bool] = True
     model: Literal["lightgbm", "logistic", "stack"] = "stack"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Models", "fit_model", "gains_of"]
 
-_FOLDS = 3
+_FOLDS, _LEAST_COLUMNS = 3, 2
 _ENOUGH_ROWS = 400
 """From this many validation rows on, models are evaluated on them, which saves two of three fits. With fewer, accuracy
 has a standard error above 2.5 points, so folds of the training part, about three times as large, are used."""
@@ -55,9 +55,11 @@ def fit_model(method: Settings, problem: Problem, features: Subset, kind: str) -
     """
     columns = problem.columns_of_set(features)
     if kind == "lightgbm":
+        # A tree that is grown on a single column has no interaction of features.
+        column_share = max(method.column_share, min(1.0, _LEAST_COLUMNS / len(columns)))
         return fit_boosted(
             problem, columns, method.n_estimators, method.max_leaf_nodes, method.learning_rate,
-            method.min_samples_leaf, "pointwise", row_share=method.row_share, column_share=method.column_share,
+            method.min_samples_leaf, "pointwise", row_share=method.row_share, column_share=column_share,
         )  # fmt: skip
     train = replace(problem.train, X=np.where(np.isnan(problem.train.X), 0.0, problem.train.X))
     filled = replace(problem, train=train)

@@ -203,6 +203,50 @@ def least_loss(quality: np.ndarray, known: dict[str, int], columns: dict[str, in
     return min(often or chosen, key=lambda name: round(lost[name], 4))
 
 
+def drawn_of(cells: list[dict[str, Any]], units: dict[tuple[str, str], list[int]]) -> list[np.ndarray]:
+    """Draws of the splits of methods and units on each cell; float (draws, methods + units, budgets).
+
+    The members that represent each unit on a family are those that are best on the halves without it.
+    """
+    families, datasets = [c["family"] for c in cells], [c["dataset"] for c in cells]
+    methods, budgets = cells[0]["values"].shape[0], cells[0]["values"].shape[2]
+    stands: list[np.ndarray] = [c["values"] for c in cells]
+    names = sorted(set(families))
+    present = {
+        f: np.all([~np.isnan(c["values"]).any(axis=(1, 2)) for c in cells if c["family"] == f], axis=0) for f in names
+    }
+    words = np.random.PCG64(np.random.SeedSequence([SEED, len(names), 2])).random_raw(HALVINGS * len(names))
+    lines: dict[str, list[np.ndarray]] = {f: [] for f in names}
+    for line_up in np.argsort(words.reshape(HALVINGS, len(names)), axis=1):
+        first, second = line_up[: len(names) // 2], line_up[len(names) // 2 :]
+        for half, judged in ((first, second), (second, first)):
+            mine = [i for i, f in enumerate(families) if f in {names[k] for k in half}]
+            means = averaged(
+                [stands[i].mean(axis=1) for i in mine], [families[i] for i in mine], [datasets[i] for i in mine]
+            )
+            line = pooled({f: v[None] for f, v in means.items()}, methods, np.full((1, len(means)), 1 / len(means)))[0]
+            count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
+            line[count < 0.5 * len(means)] = np.nan
+            for k in judged:
+                lines[names[k]].append(line)
+    grown = [list(stand) for stand in stands]
+    for stand, family, rows in zip(stands, families, grown, strict=True):
+        for members in units.values():
+            able = [m for m in members if present[family][m]]
+            share = np.full(stand.shape[1:], np.nan if not able else 0.0)
+            for line in lines[family] if able else ():
+                for b in range(budgets):
+                    scores = [round(line[m, b], 10) if not np.isnan(line[m, b]) else -math.inf for m in able]
+                    share[:, b] += stand[able[int(np.argmax(scores))]][:, b] / HALVINGS
+            rows.append(share)
+    drawn = []
+    for cell, dataset in zip(grown, datasets, strict=True):
+        values = np.array(cell)
+        number = int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
+        drawn.append(np.einsum("rs,usb->rub", weights(values.shape[1], 1, number), values))
+    return drawn
+
+
 def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
     """The front page's numbers: ``steps``, one for each budget, and ``dynamic``."""
     suite = tomllib.loads(suite_file.read_text(encoding="utf-8"))
@@ -223,43 +267,8 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         i for i, m in enumerate(methods) if places[m]["kind"] in dynamic and places[m]["use"] not in fixed_rows
     ]
     units["camp", "fixed"] = [i for i, m in enumerate(methods) if places[m]["kind"] == "fixed subset"]
-    # The members that represent each unit on a family: those that are best on the halves without it.
-    stands: list[np.ndarray] = [c["values"] for c in cells]
     names = sorted(set(families))
-    present = {
-        f: np.all([~np.isnan(c["values"]).any(axis=(1, 2)) for c in cells if c["family"] == f], axis=0) for f in names
-    }
-    words = np.random.PCG64(np.random.SeedSequence([SEED, len(names), 2])).random_raw(HALVINGS * len(names))
-    lines: dict[str, list[np.ndarray]] = {f: [] for f in names}
-    for line_up in np.argsort(words.reshape(HALVINGS, len(names)), axis=1):
-        first, second = line_up[: len(names) // 2], line_up[len(names) // 2 :]
-        for half, judged in ((first, second), (second, first)):
-            mine = [i for i, f in enumerate(families) if f in {names[k] for k in half}]
-            means = averaged(
-                [stands[i].mean(axis=1) for i in mine], [families[i] for i in mine], [datasets[i] for i in mine]
-            )
-            line = pooled(
-                {f: v[None] for f, v in means.items()}, len(methods), np.full((1, len(means)), 1 / len(means))
-            )[0]
-            count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
-            line[count < 0.5 * len(means)] = np.nan
-            for k in judged:
-                lines[names[k]].append(line)
-    grown = [list(stand) for stand in stands]
-    for stand, family, rows in zip(stands, families, grown, strict=True):
-        for members in units.values():
-            able = [m for m in members if present[family][m]]
-            share = np.full(stand.shape[1:], np.nan if not able else 0.0)
-            for line in lines[family] if able else ():
-                for b in range(len(budgets)):
-                    scores = [round(line[m, b], 10) if not np.isnan(line[m, b]) else -math.inf for m in able]
-                    share[:, b] += stand[able[int(np.argmax(scores))]][:, b] / HALVINGS
-            rows.append(share)
-    drawn = []
-    for cell, dataset in zip(grown, datasets, strict=True):
-        values = np.array(cell)
-        number = int.from_bytes(dataset.encode(), "big") % (2**61 - 1)
-        drawn.append(np.einsum("rs,usb->rub", weights(values.shape[1], 1, number), values))
+    drawn = drawn_of(cells, units)
     over = weights(len(names), 0)
     by_family = averaged(drawn, families, datasets)
     quality = stretched(pooled(by_family, len(methods), over), len(names))
@@ -314,7 +323,7 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         for name, row in rows.items():
             gap = metric[1:, row["column"], b] - metric[1:, rows[best]["column"], b]
             better, worse = (gap.round(10) > BAND).mean(), (gap.round(10) < -BAND).mean()
-            if name != best and 1 - better - worse >= max(better, worse):
+            if name != best and 1 - better - worse >= 0.5:
                 step["equal"][name] = 1 - better - worse
         near = [best, *step["equal"]]
         taken = {name: methods[rows[name]["take"]] for name in near}
@@ -324,19 +333,24 @@ def recompute(folder: Path, suite_file: Path) -> dict[str, Any]:
         )
         steps.append(step)
     columns = {name: len(methods) + i for i, (what, name) in enumerate(keys) if what == "algorithm"}
+    groups: dict[str, list[list[float]]] = {}
     for prices in PRICES.values():
-        mine = [i for i, cell in enumerate(cells) if cell["prices"] == prices]
-        some = averaged([drawn[i] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine])
+        mine = [cell for cell in cells if cell["prices"] == prices]
+        with_these = [cell["family"] for cell in mine], [cell["dataset"] for cell in mine]
+        own = drawn_of(mine, units)  # the best members with these prices
+        some = averaged(own, *with_these)
         means = stretched(pooled(some, len(methods), weights(len(some), 0)), len(some))
         there = {name: sum(not np.isnan(mean[0, unit, 0]) for mean in some.values()) for name, unit in columns.items()}
         for b, step in enumerate(steps):
             step[prices] = least_loss(means[:, :, b], there, columns, len(some))
+        within = averaged([d[:, [-2]] - d[:, [-1]] for d in own], *with_these)
+        duel = stretched(pooled(within, 1, weights(len(within), 0)), len(within))[:, 0].round(10)
+        groups[prices] = [[duel[0, b], (duel[1:, b] > 0).mean()] for b in range(len(budgets))]
     gaps = [d[:, [-2]] - d[:, [-1]] for d in drawn]
     by_gap = averaged(gaps, families, datasets)
     duel = stretched(pooled(by_gap, 1, over), len(names))[:, 0]
     scaled = [c["points"] * g for c, g in zip(cells, gaps, strict=True)]
     in_points = stretched(pooled(averaged(scaled, families, datasets), 1, over), len(names))[:, 0].round(10)
-    groups = {}
     for title in [key for key, value in cells[0].items() if isinstance(value, bool)]:
         mine = [i for i, cell in enumerate(cells) if cell[title]]
         within = averaged([gaps[i] for i in mine], [families[i] for i in mine], [datasets[i] for i in mine])

@@ -15,8 +15,9 @@ BAND = 0.01
 """Practically equal: within one point of the task's metric (of accuracy; of the share of the variance explained; of
 NDCG), on average over data sets."""
 
-CLEARLY = 0.95
-"""A method is clearly worse than the recommended one if it loses more than the band with at least this probability."""
+LIKELY, CLEARLY = 0.5, 0.95
+"""A method is practically equal to the recommended one, or clearly worse (it loses more than the band), if that has at
+least this probability."""
 
 
 def losses(means: Numbers, groups: Sequence[int], rivals: Sequence[bool]) -> Numbers:
@@ -65,14 +66,14 @@ def outcomes(differences: Numbers) -> tuple[float, float, float]:
 
 
 def group_of(better: float, equal: float, worse: float) -> str:
-    """``equal`` where that is the likeliest of the three, ``worse`` where it is clear, else ``open``.
+    """``equal`` where that is at least as likely as not, ``worse`` where it is clear, else ``open``.
 
     Args:
         better, equal, worse: of a method against the recommended one, from `outcomes`.
     """
     if np.isnan(equal):
         return "open"
-    if equal >= max(better, worse):
+    if equal >= LIKELY:
         return "equal"
     return "worse" if worse >= CLEARLY else "open"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,12 @@ from bench_comparison.findings import FEW
 from bench_comparison.layout import Layout
 from bench_comparison.losses import interval, outcomes, plain
 from bench_comparison.scale import Measured
-from bench_comparison.schema import PRICES, Prices
+from bench_comparison.schema import PRICES
 from bench_comparison.sensitivity import most_influential
 
-__all__ = ["row_by_row"]
+__all__ = ["row_by_row", "with_prices"]
 
 Numbers = NDArray[np.float64]
-
-
-def _prices(kind: Prices) -> Callable[[Measured], bool]:
-    return lambda cell: cell.prices == kind
 
 
 _GROUPS: tuple[tuple[str, Callable[[Measured], bool]], ...] = (
@@ -32,7 +28,6 @@ _GROUPS: tuple[tuple[str, Callable[[Measured], bool]], ...] = (
     ("more than 20 features", lambda cell: cell.facts["features"] > 20),
     ("up to 1,000 rows", lambda cell: cell.facts["rows"] <= 1000),
     ("more than 1,000 rows", lambda cell: cell.facts["rows"] > 1000),
-    *((PRICES[kind], _prices(kind)) for kind in get_args(Prices)),
 )
 """Groups of data sets for each of which the question is also answered."""
 
@@ -62,6 +57,27 @@ def row_by_row(
                 groups.append({"title": title, **_gap(cells, gaps, mine, b)})
         found.append({"budget": budget, **_gap(cells, gaps, known, b), "datasets": rows, "groups": groups})
     return found
+
+
+def with_prices(steps: Sequence[Mapping[str, Any]], views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The answer for all prices, with those for each kind of prices as further groups.
+
+    In each of them, the best methods are those with these prices.
+
+    Args:
+        steps: from `row_by_row`, for all prices.
+        views: those of a kind of prices, with their ``prices families dynamic``.
+    """
+    kinds = [view for view in views if view["families"] >= FEW and view["dynamic"]]
+    return [
+        {**step, "groups": [*step["groups"], *(_as_group(view, place) for view in kinds)]}
+        for place, step in enumerate(steps)
+    ]
+
+
+def _as_group(view: Mapping[str, Any], place: int) -> dict[str, Any]:
+    rest = {key: value for key, value in view["dynamic"][place].items() if key not in ("budget", "datasets", "groups")}
+    return {"title": PRICES[view["prices"]], **rest}
 
 
 def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int], b: int) -> dict[str, Any]:

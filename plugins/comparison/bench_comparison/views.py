@@ -14,10 +14,11 @@ from bench_comparison.kinds import SIMPLEST
 from bench_comparison.layout import Layout
 from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
 from bench_comparison.populations import Task
-from bench_comparison.row_by_row import row_by_row
+from bench_comparison.row_by_row import row_by_row, with_prices
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES, Prices
 from bench_comparison.sensitivity import deciding, draws_without, most_influential, without_each
+from bench_comparison.sets import unit_values
 
 __all__ = ["LEVELS", "TITLES", "task_views"]
 
@@ -34,34 +35,31 @@ LEVELS = (0.5, 0.75, 0.9, 1.0)
 
 
 def task_views(
-    task: Task,
-    used: Sequence[Measured],
-    left_out: Sequence[Measured],
-    values: Sequence[Numbers],
-    layout: Layout,
-    budgets: Sequence[float],
+    task: Task, used: Sequence[Measured], left_out: Sequence[Measured], layout: Layout, budgets: Sequence[float]
 ) -> list[dict[str, Any]]:
     """The views of one task: all prices together, then each kind of prices.
+
+    The methods that represent their algorithm or kind are chosen anew for each view.
 
     Args:
         task: the task of the views.
         used: data sets of this task with a clear reference.
         left_out: its other data sets.
-        values: of ``used``, from `bench_comparison.sets.unit_values`.
         layout: of the suite's methods.
         budgets: shares of the price.
     """
     views = []
-    drawn = [split_draws(v, _number(c.dataset)) for v, c in zip(values, used, strict=True)]
     for prices in ("all", *get_args(Prices)):
-        places = [i for i, c in enumerate(used) if prices in ("all", c.prices)]
-        out = [c for c in left_out if prices in ("all", c.prices)]
-        if places or out:
-            here = [used[i] for i in places]
+        here, out = ([c for c in some if prices in ("all", c.prices)] for some in (used, left_out))
+        if here or out:
             view = {"task": task, "prices": prices, "title": TITLES[prices], **_datasets(here, out)}
             if here:
-                view |= _view(here, [drawn[i] for i in places], layout, budgets, prices == "all")
+                values = unit_values(here, layout)
+                drawn = [split_draws(v, _number(c.dataset)) for v, c in zip(values, here, strict=True)]
+                view |= _view(here, drawn, layout, budgets, prices == "all")
             views.append(view)
+    if views:
+        views[0]["dynamic"] = with_prices(views[0]["dynamic"], views[1:])
     return views
 
 

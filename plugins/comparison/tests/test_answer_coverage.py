@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from bench_comparison.kinds import Place
 from bench_comparison.layout import Layout
 from bench_comparison.losses import losses
 from bench_comparison.scale import Measured
+from bench_comparison.schema import Prices
 from bench_comparison.sets import unit_values
 from bench_comparison.views import task_views
 from numpy.typing import NDArray
@@ -56,13 +58,33 @@ def measured(cells: Sequence[Numbers]) -> list[Measured]:
 def step(cells: Sequence[Numbers], places: Mapping[str, Place]) -> dict[str, Any]:
     layout = Layout.of(places, dict.fromkeys(places, 1.0))
     used = measured(cells)
-    views = task_views("classification", used, [], unit_values(used, layout), layout, [0.1])
+    views = task_views("classification", used, [], layout, [0.1])
     found: dict[str, Any] = views[0]["steps"][0]
     return found
 
 
 def own(names: str) -> dict[str, Place]:
     return {name: Place("trees", name, True) for name in names}
+
+
+def test_with_each_kind_of_prices_the_best_methods_are_those_with_these_prices() -> None:
+    # Row by row, method a is best with unit prices, b with drawn ones; the fixed subset has 0.5 everywhere.
+    places = {
+        "a": Place("look-ahead", "a", True),
+        "b": Place("neural", "b", True),
+        "c": Place("fixed subset", "c", False),
+    }
+    by_prices: dict[Prices, list[float]] = {"unit": [0.9, 0.3, 0.5], "drawn": [0.2, 0.7, 0.5]}
+    used = []
+    for prices, qualities in by_prices.items():
+        cells = [np.repeat(np.array(qualities)[:, None, None], SPLITS, axis=1) for _ in range(8)]
+        for cell in measured(cells):
+            name = f"{cell.dataset}, {prices}"
+            used.append(replace(cell, dataset=name, family=name, prices=prices))
+    views = task_views("classification", used, [], Layout.of(places, dict.fromkeys(places, 1.0)), [0.1])
+    groups = {group["title"]: group["difference"][0] for group in views[0]["dynamic"][0]["groups"]}
+    assert groups["unit prices"] == pytest.approx(0.4)
+    assert groups["drawn prices"] == pytest.approx(0.2)
 
 
 def test_the_best_method_is_recommended_and_the_others_are_clearly_worse() -> None:

@@ -54,8 +54,8 @@ def permutation_importance(
 def importance_order(view: View, importance: NDArray[np.float64]) -> NDArray[np.int64]:
     """Units by importance per price, the greatest first; the price of a group counts for its first unit only.
 
-    An importance that is not positive is multiplied by the price instead, so that of two useless units the cheaper one
-    comes first.
+    An importance that is not positive is multiplied by the price instead, so that of two equally useless units the
+    cheaper one comes first.
     """
     known = np.zeros((1, view.units.count), dtype=bool)
     order: list[int] = []

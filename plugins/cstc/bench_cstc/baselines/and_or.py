@@ -17,8 +17,8 @@ __all__ = ["AndOrCascade"]
 class AndOrCascade(Method):
     """AND-OR cascade: linear stages on ever more expensive features, trained jointly; rows with positive scores go on.
 
-    A row is positive when every stage's score is above 0, and leaves at the first stage whose score is not. The loss of
-    a positive row is its largest hinge over the stages, that of a negative one its smallest (see
+    A row leaves at the first stage whose score is not above 0; its label is positive if Platt's sigmoid is above 1/2.
+    The loss of a positive row is its largest hinge over the stages, that of a negative one its smallest (see
     `bench_cstc.baselines.and_or_loss`, also for the smoothing of the minimum). Stages get their features before
     training, by price: stage k may use those of at most ``limits[k]``.
 

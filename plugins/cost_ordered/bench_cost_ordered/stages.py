@@ -30,9 +30,9 @@ def stages_by_cost(problem: Problem, max_stages: int | None = None) -> list[NDAr
     """Features that each stage adds.
 
     If the cost scheme defines cost classes, they are the stages, ordered by mean price and then by class number.
-    Otherwise, features of equal price (see `entry_prices`) form a class. More classes than ``max_stages`` are merged
-    by quantile: let x_i be the share of features whose class is not more expensive than that of feature i; then
-    the stage of feature i is ``ceil(max_stages · x_i)``. A class is never divided.
+    Otherwise, features of equal price (see `entry_prices`; to 12 significant digits) form a class. More classes than
+    ``max_stages`` are merged by quantile: let x_i be the share of features whose class is not more expensive than that
+    of feature i; then the stage of feature i is ``ceil(max_stages · x_i)``. A class is never divided.
 
     Returns:
         One int64 array of ascending feature indices per stage. The arrays are not empty, and every feature is in
@@ -40,7 +40,8 @@ def stages_by_cost(problem: Problem, max_stages: int | None = None) -> list[NDAr
     """
     prices = entry_prices(problem)
     if problem.costs.classes is None:
-        order = np.unique(prices, return_inverse=True)[1].reshape(-1)
+        rounded = [float(f"{price:.12g}") for price in prices]  # .1 + .2, of a group, is .3
+        order = np.unique(rounded, return_inverse=True)[1].reshape(-1)
     else:
         numbers, member = np.unique(problem.costs.classes, return_inverse=True)
         member = member.reshape(-1)

@@ -47,6 +47,11 @@ def test_a_features_price_includes_its_groups(make_problem: MakeProblem) -> None
     assert stages_of(problem) == [[2], [0, 1, 3], [4]]
 
 
+def test_prices_that_differ_by_rounding_only_are_one_stage(make_problem: MakeProblem) -> None:
+    costs = Costs(np.array([0.3, 0.1, 0.3, 0.4]), np.array([-1, 0, -1, -1]), np.array([0.2]))
+    assert stages_of(make_problem(2, costs=costs)) == [[0, 1, 2], [3]]
+
+
 def test_prices_that_grow_with_size_are_compared_at_the_mean_training_size(make_problem: MakeProblem) -> None:
     problem = make_problem(2, features=2, costs=Costs(np.array([[0.0, 1.0], [5.0, 0.0]])))
     for sizes, expected in (([2.0, 4.0], [[0], [1]]), ([6.0, 8.0], [[1], [0]])):

@@ -11,7 +11,7 @@ __all__ = ["front_lines"]
 
 JsonObject = Mapping[str, Any]
 
-_KINDS = {"same data": "the paper's own", "stand-in": "stand-ins", "absent": "not available"}
+_KINDS = {"same data": "the paper's own", "stand-in": "stand-ins", "absent": "the paper's own, not run"}
 _VERDICTS = ("holds", "contradicted", "consistent", "cannot be told", "forced")
 _HEAD = (
     "| Suite | Data | Claims | Hold | Contradicted | Consistent | Cannot be told | By construction |",
@@ -19,7 +19,7 @@ _HEAD = (
 )
 _NOTE = (
     "On stand-ins, *hold* and *contradicted* mean that the claim is seen there, or not; this neither confirms nor "
-    "contradicts the paper. Claims on data that is not available are not checked."
+    "contradicts the paper. Claims on data that has not been run are not checked."
 )
 
 

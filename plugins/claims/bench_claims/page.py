@@ -39,7 +39,7 @@ _TITLES: Mapping[str, tuple[str, str]] = {
         "is seen here says nothing about the paper's numbers.",
     ),
     "absent": (
-        "On data that is not available",
+        "On the paper's own data, not run",
         "The suite has the paper's data set, but there are no records of it. A run with a network "
         "fetches the data; then these claims are checked.",
     ),

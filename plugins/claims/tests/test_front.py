@@ -27,7 +27,7 @@ def test_a_suite_has_a_row_for_each_kind_of_data_and_its_name_in_the_first() -> 
     assert [line for line in lines if line.startswith("| ")][2:] == [
         r"| [A \| paper](a.md#claims-of-the-paper) | the paper's own | 5 | 2 |  | 3 |  |  |",
         "|  | stand-ins | 4 |  | 4 |  |  |  |",
-        "|  | not available | 9 |  |  |  |  |  |",
+        "|  | the paper's own, not run | 9 |  |  |  |  |  |",
         "| [B](b.md#claims-of-the-paper) | the paper's own | 1 |  |  |  |  | 1 |",
     ]
 

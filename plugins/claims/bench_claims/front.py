@@ -28,12 +28,11 @@ def front_lines(described: Sequence[JsonObject]) -> list[str]:
     rows = []
     for description in described:
         title = f"[{text(description['title'])}]({description['name']}.md#claims-of-the-paper)"
-        for counts in description.get("claims", []):
-            if counts["kind"] in _KINDS:
-                rows.append(
-                    f"| {title} | {_KINDS[counts['kind']]} | {counts['claims']} | {' | '.join(_counted(counts))} |"
-                )
-                title = ""
+        rows += [
+            f"| {title} | {_KINDS[counts['kind']]} | {counts['claims']} | {' | '.join(_counted(counts))} |"
+            for counts in description.get("claims", [])
+            if counts["kind"] in _KINDS
+        ]
     return ["## What the papers claim", "", *_HEAD, *rows, "", _NOTE, ""] if rows else []
 
 

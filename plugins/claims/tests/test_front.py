@@ -11,7 +11,7 @@ def counts(kind: str, claims: int, **verdicts: int) -> dict[str, Any]:
     return {"kind": kind, "claims": claims, "holds": 0, "contradicted": 0, "cannot be told": 0, "forced": 0} | verdicts
 
 
-def test_a_suite_has_a_row_for_each_kind_of_data_and_its_name_in_the_first() -> None:
+def test_a_suite_has_a_row_for_each_kind_of_data_with_the_suites_name() -> None:
     several = [
         counts("same data", 5, holds=2, consistent=3),
         counts("stand-in", 4, contradicted=4),
@@ -26,8 +26,8 @@ def test_a_suite_has_a_row_for_each_kind_of_data_and_its_name_in_the_first() -> 
     )
     assert [line for line in lines if line.startswith("| ")][2:] == [
         r"| [A \| paper](a.md#claims-of-the-paper) | the paper's own | 5 | 2 |  | 3 |  |  |",
-        "|  | stand-ins | 4 |  | 4 |  |  |  |",
-        "|  | the paper's own, not run | 9 |  |  |  |  |  |",
+        r"| [A \| paper](a.md#claims-of-the-paper) | stand-ins | 4 |  | 4 |  |  |  |",
+        r"| [A \| paper](a.md#claims-of-the-paper) | the paper's own, not run | 9 |  |  |  |  |  |",
         "| [B](b.md#claims-of-the-paper) | the paper's own | 1 |  |  |  |  | 1 |",
     ]
 

@@ -14,8 +14,8 @@ __all__ = ["overall_sections"]
 
 
 def overall_sections(suite: Suite, overall: Overall) -> list[str]:
-    """The table over all data sets, and the ranks with their tests, or why there are none."""
-    return [*_means(suite, overall), *_ranks(suite, overall)]
+    """The table over all data sets, and the ranks with their tests, or why there are none; empty without a mean."""
+    return [*_means(suite, overall), *_ranks(suite, overall)] if overall.metrics else []
 
 
 def _means(suite: Suite, overall: Overall) -> list[str]:
@@ -47,8 +47,6 @@ def _means(suite: Suite, overall: Overall) -> list[str]:
     if overall.partial:
         notes.append(f"Not run on every data set, so not here: {text(', '.join(overall.partial))}.")
     lines += [" ".join(notes), ""]
-    if not overall.metrics:
-        return [*lines, "No method is complete on every data set: there is nothing to average.", ""]
     head = ["Method", *(head_of(suite.metric(n)) for n in overall.metrics), "Trials"]
     if overall.dominated:
         head.append("Dominated by")

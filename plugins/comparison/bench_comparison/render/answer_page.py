@@ -61,12 +61,12 @@ def said(findings: Sequence[JsonObject]) -> list[dict[str, str]]:
 
 
 def chance(value: float | None) -> str:
-    """A probability: ``.97``, ``> .995`` or ``< .005``."""
+    """A probability: ``0.97``, ``> 0.995`` or ``< 0.005``."""
     if value is None:
         return "unknown"
     if value > 0.995:
-        return "> .995"
-    return "< .005" if value < 0.005 else f"{value:.2f}".removeprefix("0")
+        return "> 0.995"
+    return "< 0.005" if value < 0.005 else f"{value:.2f}"
 
 
 def range_of(interval: Sequence[float | None], digits: int = 0) -> str:

@@ -20,7 +20,7 @@ _BETWEEN = 0.052
 
 
 def lines_figure(answer: JsonObject, view: JsonObject) -> bytes:
-    """The kinds of methods on logarithmic budgets; the kind that is recommended most is bold; 100 % is dashed.
+    """The kinds of methods on logarithmic budgets; the kinds recommended at most budgets are bold; 100 % is dashed.
 
     Args:
         answer: from `bench_comparison.question.loss_answer`.
@@ -29,7 +29,8 @@ def lines_figure(answer: JsonObject, view: JsonObject) -> bytes:
     order = [kind["name"] for kind in answer["kinds"]]
     names = [name for name in order if name != EVERYTHING and _points(view, name)]
     recommended = [step["recommended"]["kind"] for step in view["steps"] if step["recommended"]]
-    bold = max(dict.fromkeys(recommended), key=recommended.count)
+    most = max(map(recommended.count, recommended))
+    bold = [name for name in order if recommended.count(name) == most]
     with canvas(_WIDTH, _HEIGHT) as page:
         axes = page.figure.subplots()
         axes.set_xscale("log")
@@ -42,9 +43,9 @@ def lines_figure(answer: JsonObject, view: JsonObject) -> bytes:
             x = [budget for budget, *_ in points]
             axes.fill_between(
                 x, [low for _, _, low, _ in points], [high for *_, high in points], color=style.colour,
-                alpha=0.16 if name == bold else 0.05, lw=0,
+                alpha=0.16 if name in bold else 0.05, lw=0,
             )  # fmt: skip
-            axes.plot(x, [value for _, value, *_ in points], color=style.colour, lw=4.2 if name == bold else 1.7)
+            axes.plot(x, [value for _, value, *_ in points], color=style.colour, lw=4.2 if name in bold else 1.7)
         axes.axhline(1.0, color=MUTED.light, lw=1.4, ls=(0, (5, 3)))
         axes.text(lowest * 0.38, 1.012, "all features bought", color=MUTED.light, fontsize=12, va="bottom")
         _marks(axes, view)
@@ -76,10 +77,17 @@ def _marks(axes: Any, view: JsonObject) -> None:
         marker="o", ms=8.5, color=INK.light, zorder=5,
     )  # fmt: skip
     axes.text(there[0]["budget"] * 0.38, 0.93, "● recommended", color=INK.light, fontsize=12, va="center")
-    axes.text(there[0]["budget"] * 0.38, 0.86, "bold: most often", color=INK.light, fontsize=12, va="center")
+    axes.text(
+        there[0]["budget"] * 0.38,
+        0.86,
+        "bold: the kind recommended at most budgets",
+        color=INK.light,
+        fontsize=12,
+        va="center",
+    )
 
 
-def _labels(axes: Any, view: JsonObject, names: Sequence[str], order: Sequence[str], bold: str) -> None:
+def _labels(axes: Any, view: JsonObject, names: Sequence[str], order: Sequence[str], bold: Sequence[str]) -> None:
     """The kinds' names at the left ends of their lines, moved apart."""
     ends = {name: _points(view, name)[0] for name in names}
     low, high = axes.get_ylim()
@@ -90,7 +98,7 @@ def _labels(axes: Any, view: JsonObject, names: Sequence[str], order: Sequence[s
         axes.plot([budget * 0.9, budget * 0.98], [place, value], color=colour, lw=1.0)
         axes.text(
             budget * 0.88, place, plain_text(name), color=colour, fontsize=12.5, ha="right", va="center",
-            weight="bold" if name == bold else "normal",
+            weight="bold" if name in bold else "normal",
         )  # fmt: skip
 
 
@@ -136,9 +144,9 @@ def _ticks(axes: Any, view: JsonObject) -> None:
     axes.set_ylabel("of what all features bring", fontsize=12)
 
 
-def _words(view: JsonObject, names: Sequence[str], bold: str) -> str:
+def _words(view: JsonObject, names: Sequence[str], bold: Sequence[str]) -> str:
     said = [
         f"{name}: " + ", ".join(f"{per_cent(value)} at {per_cent(budget)}" for budget, value, *_ in _points(view, name))
         for name in names
     ]
-    return f"0 % is the empty policy, 100 % the reference with all features. Bold: {bold}. {listed(said)}."
+    return f"0 % is the empty policy, 100 % the reference with all features. Bold: {listed(bold)}. {listed(said)}."

@@ -17,11 +17,10 @@ _BUDGET = 20.0
 _SHOWN = 3
 _GROUPS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
     ("all data sets", lambda one: True),
-    ("up to 12 features", lambda one: one["features"] <= 12),
-    ("13 to 30 features", lambda one: 12 < one["features"] <= 30),
-    ("more than 30 features", lambda one: one["features"] > 30),
-    ("up to 500 rows", lambda one: one["rows"] <= 500),
-    ("more than 500 rows", lambda one: one["rows"] > 500),
+    ("up to 20 features", lambda one: one["features"] <= 20),
+    ("more than 20 features", lambda one: one["features"] > 20),
+    ("up to 1,000 rows", lambda one: one["rows"] <= 1000),
+    ("more than 1,000 rows", lambda one: one["rows"] > 1000),
 )
 
 

@@ -49,7 +49,7 @@ def results_data(
         "metrics": list(metrics),
         "datasets": list(datasets),
         "methods": list(methods),
-        "suites": [(suite.title, f"suites/{suite.name}/index.html") for suite in published],
+        "suites": [(suite.name, f"suites/{suite.name}/index.html", suite.title) for suite in published],
         "rows": rows,
         "first": first,
     }

@@ -111,8 +111,10 @@ def choose(browser: Any, label: str, value: str) -> None:
 def test_tables_sort_by_number_search_and_filter(browser: Any, site: Path) -> None:
     opened(browser, site, "results.html")
     wait(lambda: browser.execute_script("return document.querySelector('table.bench-table') !== null"))
-    choose(browser, "Suite", "A small suite")
-    assert set(column(browser, -1)) == {"A small suite"}
+    choose(browser, "Suite", "small")
+    assert set(column(browser, -1)) == {"small"}
+    note = browser.execute_script("return document.querySelector('.bench-below .bench-note').textContent")
+    assert note == f"{len(column(browser, 0))} of {len(column(browser, 0))} rows"
     heads = browser.execute_script(
         "return [...document.querySelectorAll('th')].filter(h => !h.hidden).map(h => h.textContent.trim())"
     )
@@ -193,9 +195,12 @@ def test_the_controls_of_the_live_picture_change_it(browser: Any, site: Path, wi
         first[0],
     )
     assert sorted(browser.execute_script(lines)) == sorted(first)
-    choose(browser, "Data", "more than 30 features")
+    choose(browser, "Data", "more than 20 features")
     assert browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text == "No data set is of this kind"
+    disabled = "return [...document.querySelectorAll('.bench-live option:disabled')].map(o => o.value)"
+    assert browser.execute_script(disabled) == ["more than 20 features", "more than 1,000 rows"]
     choose(browser, "Data", "any size")
+    assert "nothing is recommended" in browser.find_element(By.CSS_SELECTOR, ".bench-best-title").text
     assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best > li")) == 4
     assert len(browser.find_elements(By.CSS_SELECTOR, ".bench-best li li")) == 4
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -217,7 +222,7 @@ def test_the_live_picture_shows_the_numbers_of_the_comparison(browser: Any, smal
         choose(browser, "Budget", str(place))
         rows = {row["name"]: row["quality"][0] for row in step["methods"] if row["name"] != "majority"}
         rows |= {f"kind: {row['name']}": row["quality"][0] for row in step["kinds"]}
-        for size in ("any size", "up to 12 features"):  # the latter is averaged by the script
+        for size in ("any size", "up to 20 features"):  # the latter is averaged by the script
             choose(browser, "Data", size)
             found = {name: float(value) for name, value in browser.execute_script(shown).items() if name != "majority"}
             assert found == pytest.approx({name: 100 * value for name, value in rows.items()}, abs=0.06), (step, size)
@@ -385,9 +390,28 @@ def test_a_long_cell_shows_its_beginning_and_opens(browser: Any, site: Path) -> 
     before, shown, full = browser.execute_script(
         f"{find} return [d.offsetHeight, d.querySelector('summary').textContent, d.lastChild.textContent]"
     )
-    assert before < 60
+    assert len(shown) < len(full)
     assert full.startswith(shown.removesuffix(" …"))
     assert browser.execute_script(f"{find} d.querySelector('summary').click(); return d.offsetHeight") > before
+
+
+def test_claims_that_differ_before_their_notes_can_be_told_apart_while_they_are_folded(
+    browser: Any, site: Path
+) -> None:
+    opened(browser, site, "suites/qwyc_paper/claims.html")
+    claims = browser.execute_script(
+        "return [...document.querySelectorAll('td:first-child details.bench-folded')]"
+        ".map(d => [d.querySelector('summary').textContent, d.lastChild.textContent.split(' (')[0]])"
+    )
+    assert len(claims) > 5
+    assert len({shown for shown, _ in claims}) == len({claim for _, claim in claims})
+    assert faults(browser) == []
+
+
+def test_names_of_dominating_methods_stay_on_one_line(browser: Any, site: Path) -> None:
+    opened(browser, site, "suites/open/liver.html")
+    styles = "return [...document.querySelectorAll('td:last-child')].map(d => getComputedStyle(d).whiteSpace)"
+    assert set(browser.execute_script(styles)) == {"nowrap"}
 
 
 BEHIND = """

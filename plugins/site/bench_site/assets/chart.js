@@ -13,6 +13,7 @@ window.benchChart = (() => {
   // The ends of an interval, given as half its width or as both ends; without one, the value itself.
   const endsOf = (y, range) => (Array.isArray(range) ? range : [y - (range ?? 0), y + (range ?? 0)]);
   const short = (value) => String(Number(value.toPrecision(3)));
+  const exact = (tick) => String(Number(tick.toPrecision(6)));
 
   // Distance from a point to a line segment.
   function between([ax, ay], [bx, by], [x, y]) {
@@ -115,6 +116,7 @@ window.benchChart = (() => {
         return spec.bound ? [y, Math.max(ends[0], Math.min(y, spec.bound[0])), Math.min(ends[1], Math.max(y, spec.bound[1]))] : ends;
       }));
       if (spec.level !== undefined) ys.push(spec.level);
+      if (!lines.length) ys.push(0);
       const positive = xs.filter((x) => x > 0);
       const end = Math.max(...xs, spec.end ?? 0, 1e-9);
       const xRange = state.log ? [Math.max(Math.min(...positive, end / 10), end / 1e4), end] : [Math.min(0, ...xs), end];
@@ -130,12 +132,12 @@ window.benchChart = (() => {
       root.setAttribute("aria-label", place.getAttribute("aria-label") ?? spec.y);
       for (const tick of ticksOf(yRange, false)) {
         root.append(svg("line", { x1: left, x2: width - right, y1: py(tick), y2: py(tick), class: "bench-grid" }));
-        root.append(svg("text", { x: left - 6, y: py(tick) + 4, "text-anchor": "end" }, short(tick)));
+        root.append(svg("text", { x: left - 6, y: py(tick) + 4, "text-anchor": "end" }, exact(tick)));
       }
       const ticks = state.log && spec.ticks ? spec.ticks : ticksOf(xRange, state.log);
       const every = Math.max(1, Math.ceil((ticks.length * 42) / (width - left - right)));
       ticks.forEach((tick, at) => {
-        if (at % every === 0) root.append(svg("text", { x: px(tick), y: height - bottom + 18, "text-anchor": "middle" }, short(tick)));
+        if (at % every === 0) root.append(svg("text", { x: px(tick), y: height - bottom + 18, "text-anchor": "middle" }, exact(tick)));
       });
       root.append(svg("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle", class: "bench-title" },
         width < 420 ? spec.x.replace(/ of the price.*$/, " of full price") : spec.x));

@@ -2,9 +2,10 @@
 window.benchLive = (() => {
   "use strict";
   const { element } = window.benchTables;
-  const SIZES = [["any size", () => true], ["up to 12 features", (one) => one.features <= 12],
-    ["13 to 30 features", (one) => one.features > 12 && one.features <= 30], ["more than 30 features", (one) => one.features > 30],
-    ["up to 500 rows", (one) => one.rows <= 500], ["more than 500 rows", (one) => one.rows > 500]];
+  const SIZES = [["any size", () => true], ["up to 20 features", (one) => one.features <= 20],
+    ["more than 20 features", (one) => one.features > 20], ["up to 1,000 rows", (one) => one.rows <= 1000],
+    ["more than 1,000 rows", (one) => one.rows > 1000]];
+  const FEW = 5; // with fewer independent data sets, the comparison recommends nothing
   const ALL = "all prices";
   const EVERYTHING = "everything or nothing"; // its line is 0 below the whole price
   const BOUND = [-20, 130]; // ends of bands beyond are cut off
@@ -36,6 +37,15 @@ window.benchLive = (() => {
     });
   }
 
+  // The family without which the mean of one of these kinds changes most at a budget, and the means of all kinds without it.
+  function mostInfluential(data, sets, at, kinds) {
+    const means = meansOf(data, sets, "kinds", at);
+    return [...new Set(sets.map((one) => one.family))].map((family) => {
+      const without = meansOf(data, sets.filter((one) => one.family !== family), "kinds", at);
+      return { family, without, change: Math.max(...kinds.map((place) => Math.abs(without[place] - means[place]) || 0)) };
+    }).reduce((most, one) => (one.change > most.change ? one : most), { change: 0 });
+  }
+
   // Values of kinds or methods at each budget, in percent: [value, [low, high] or null], or null.
   function valuesOf(data, view, sets, what, whole) {
     const percent = ([value, low, high]) => [100 * value, low === null ? null : [100 * low, 100 * high]];
@@ -59,7 +69,7 @@ window.benchLive = (() => {
       const select = element("select", { name: key });
       select.append(...options.map((text) => new Option(text, text)));
       select.value = chosen[key];
-      select.addEventListener("change", () => { chosen[key] = select.value; refresh(); });
+      select.addEventListener("change", () => { chosen[key] = select.value; offer(key); refresh(); });
       bar.append(element("label", {}, `${words[key]} `, select));
     }
     const range = element("input", { type: "range", name: "budget", min: 0, max: data.budgets.length - 1, value: budget, step: 1 });
@@ -73,12 +83,27 @@ window.benchLive = (() => {
     const heading = element("p", { className: "bench-best-title" });
     place.replaceChildren(bar, element("div", { className: "bench-live-body" }, figure, element("div", {}, heading, list)), note);
 
+    const setsOf = ({ task, prices, size }) => data.sets.filter((one) => one.task === task && (prices === ALL || one.prices === prices)
+      && SIZES.find(([title]) => title === size)[1](one));
+
+    // Disable what has no data set with the choices to its left, and replace such a choice to the right of what has changed.
+    function offer(changed) {
+      const known = { ...chosen, prices: ALL, size: SIZES[0][0] };
+      let after = false;
+      for (const select of bar.querySelectorAll("select")) {
+        const key = select.name;
+        for (const option of select.options) option.disabled = !setsOf({ ...known, [key]: option.value }).length;
+        if (after && select.selectedOptions[0].disabled) select.value = chosen[key] = choices[key][0];
+        known[key] = chosen[key];
+        after ||= key === changed;
+      }
+    }
+
     let drawn = null;
     const open = new Set(shown.map((name) => data.methods.find((one) => one.name === name)?.kind));
 
     function linesNow() {
-      const fits = SIZES.find(([title]) => title === chosen.size)[1];
-      const sets = data.sets.filter((one) => one.task === chosen.task && (chosen.prices === ALL || one.prices === chosen.prices) && fits(one));
+      const sets = setsOf(chosen);
       const view = data.views.find((one) => one.task === chosen.task && one.prices === chosen.prices);
       const whole = chosen.size === SIZES[0][0];
       const lead = view?.recommended[budget];
@@ -118,14 +143,25 @@ window.benchLive = (() => {
       }), ...empty.map((line) => element("li", { className: "bench-alone" }, ...entry(line))));
     }
 
+    // What the two best kinds would have without the data set that changes the means most.
+    function influence(lines, sets) {
+      const best = lines.filter((line) => !line.method).sort((a, b) => b.values[budget] - a.values[budget]).slice(0, 2);
+      const places = best.map(({ title }) => data.kinds.findIndex((kind) => kind.name === title));
+      const { family, without } = mostInfluential(data, sets, budget, places);
+      const told = best.map(({ title, values }, at) => [title, without?.[places[at]] ?? null, values[budget]])
+        .filter(([, less]) => less !== null).map(([title, less, all]) => `${title} ${(100 * less).toFixed(1)} instead of ${all.toFixed(1)}`);
+      return told.length ? `Without ${family}, which changes these means most: ${told.join(", ")}. ` : "";
+    }
+
     function refresh() {
       const { lines, sets, lead, whole } = linesNow();
       const families = new Set(sets.map((one) => one.family)).size;
       const share = data.budgets[budget];
       said.textContent = ` ${share} % of the price`;
       heading.textContent = !families ? "No data set is of this kind" : lead ? `Recommended at ${share} % of the price: ${lead.method}` : `At ${share} % of the price`;
+      if (whole && families && families < FEW) heading.textContent += ". Fewer than five data sets: nothing is recommended";
       note.textContent = `${data.splits} ${families} data set${families === 1 ? "" : "s"}, ${sets.length} with their prices. 0: the empty policy; 100: the better of the reference `
-        + "methods with all features (dashed). Of the methods of a kind, the best on a random half of the data sets is judged on the other half. "
+        + `methods with all features (dashed); above 100: better than it. ${influence(lines, sets)}Of the methods of a kind, the best on a random half of the data sets is judged on the other half. `
         + (whole ? "Bands: 95 % intervals over data sets and splits. " : "Intervals are given for data of any size only. ")
         + "Left out: methods and kinds that are missing on more than half of these data sets.";
       if (drawn) {
@@ -138,6 +174,7 @@ window.benchLive = (() => {
       }
       drawList(lines);
     }
+    offer("");
     refresh();
     place.dataset.drawn = "yes";
   }

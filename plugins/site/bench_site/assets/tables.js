@@ -5,6 +5,7 @@ window.benchTables = (() => {
   const SEARCHED = 12; // a table with at least this many rows has a search field and lists to filter by
   const LONG = 24; // the text of a cell with more characters may wrap
   const FOLDED = 160; // a cell with more characters shows only its beginning at first
+  const ONE_LINE = ["Dominated by"]; // a column at the end of wide tables: its lines would make high rows of blank space
   const CHOICES = [2, 80]; // a column whose number of different texts is in this range has a list to filter by
 
   const element = (name, properties = {}, ...children) => {
@@ -19,18 +20,26 @@ window.benchTables = (() => {
     return found ? parseFloat(found[1].replaceAll("−", "-")) : null;
   };
 
+  // The text before a note in parentheses, or else before the end of a sentence or a part of it; at most FOLDED characters.
+  function beginning(text) {
+    const note = text.search(/ \((?=[A-Z])/);
+    const end = note > 0 ? note : text.search(/[.;] /);
+    const cut = text.lastIndexOf(" ", FOLDED);
+    return text.slice(0, end > 0 && end <= FOLDED ? end : cut > 0 ? cut : FOLDED);
+  }
+
   function fold(cell) {
     const text = cell.textContent.trim();
-    const cut = text.lastIndexOf(" ", LONG);
-    const summary = element("summary", { textContent: `${text.slice(0, cut > 0 ? cut : LONG)} …` });
+    const summary = element("summary", { textContent: `${beginning(text)} …` });
     cell.replaceChildren(element("details", { className: "bench-folded" }, summary, text));
   }
 
   // A table's rows as texts; `row.make` creates the element when it is first shown.
   function rowsOf(table) {
+    const wraps = [...table.tHead.rows[0].cells].map((head) => !ONE_LINE.includes(head.textContent.trim()));
     return [...table.tBodies[0].rows].map((tr) => {
       const texts = [...tr.cells].map((cell) => cell.textContent.trim());
-      for (const cell of tr.cells) {
+      for (const cell of [...tr.cells].filter((_, at) => wraps[at])) {
         const length = cell.textContent.trim().length;
         cell.classList.toggle("bench-long", length > LONG);
         if (length > FOLDED && !cell.children.length) fold(cell);
@@ -83,7 +92,7 @@ window.benchTables = (() => {
       const shown = state.all ? found : found.slice(0, PAGE);
       body.replaceChildren(...shown.map((row) => (row.element ??= row.make())));
       const hidden = found.length - shown.length;
-      note.textContent = rows.length > PAGE ? `${shown.length} of ${rows.length} rows` : "";
+      note.textContent = `${shown.length} of ${found.length} rows`;
       more.textContent = state.all ? `Show the first ${PAGE}` : `Show all ${found.length}`;
       more.hidden = !hidden && !(state.all && found.length > PAGE);
       table.dispatchEvent(new CustomEvent("bench-drawn", { detail: found }));
@@ -136,7 +145,7 @@ window.benchTables = (() => {
     const heads = ["Data set", "Method", ...data.metrics, "Seeds", "Suite"];
     const last = heads.length - 1;
     const isText = (at) => at < 2 || at === last;
-    const link = (text, href) => (href ? element("a", { href, textContent: text }) : text);
+    const link = (text, href, title = "") => (href ? element("a", { href, title, textContent: text }) : text);
     const rows = data.rows.map(([dataset, method, suite, values, seeds]) => ({
       texts: [data.datasets[dataset][0], data.methods[method][0], ...data.metrics.map((_, at) => values[at] ?? ""),
         seeds, data.suites[suite][0]],

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 __all__ = ["answer_target", "methods_linked"]
 
 
-def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]]) -> str | None:
+def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]], docs: Path | None) -> str | None:
     """Return the site's address for a link of the front page; None if the site has no such page.
 
     Args:
         link: the link's address in ``leaderboard/README.md``.
         anchors: suite → anchor → the part or page of the suite that has it.
+        docs: the documentation's directory; None for a site without it.
     """
     path, _, anchor = link.partition("#")
     folder, _, file = path.rpartition("/")
     if path == "results.csv":
         return "results.md"
+    if path.startswith("../docs/"):
+        return link.removeprefix("../") if docs and (docs / path.removeprefix("../docs/")).is_file() else None
     if folder in anchors:
         there = file.endswith((".md", ".csv", ".svg")) or file == "losses.json"
         return f"suites/{folder}/{file}" if there else None

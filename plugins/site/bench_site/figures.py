@@ -38,9 +38,9 @@ def curve_data(panel: Panel, pages: Mapping[str, str]) -> dict[str, Any]:
         pages: method → address of its page from the site's root, for methods that have one.
 
     Returns:
-        ``x``, ``y``: titles of the axes; ``goal``; ``first``: the methods visible at first; ``lines``: for each method
-        its name, page, and ``points`` [cost, quality, half the width of the interval or null]. Costs and qualities that
-        are shares are in percent.
+        ``x``, ``y``: titles of the axes; ``end``: least end of the x axis; ``goal``; ``first``: the methods visible at
+        first; ``lines``: for each method its name, page, and ``points`` [cost, quality, half the width of the interval
+        or null]. Costs and qualities that are shares are in percent.
     """
     scale = 100.0 if panel.quality.percent else 1.0
     across = 100.0 if panel.cost == "cost" else panel.largest
@@ -56,6 +56,7 @@ def curve_data(panel: Panel, pages: Mapping[str, str]) -> dict[str, Any]:
     return {
         "x": "Mean cost, % of the price of all features" if panel.cost == "cost" else f"Mean {panel.cost}",
         "y": panel.quality.title + (" %" if panel.quality.percent else ""),
+        "end": 100.0 if panel.cost == "cost" else 0.0,
         "goal": panel.quality.goal,
         "share": panel.quality.percent,
         "first": drawn_at_first(panel),

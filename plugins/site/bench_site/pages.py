@@ -22,12 +22,13 @@ from bench_site.parts import TITLES, relinked
 from bench_site.results import results_data, shown_value
 from bench_site.sources import SHARES, Published, at_share, ranked
 from bench_site.suite_pages import suite_files
-from bench_site.templating import environment, prose
+from bench_site.templating import duration, environment, prose
 
 __all__ = ["Pages"]
 
 MOST_ON_A_PAGE = 12
 """A page with more curves folds the others."""
+CURVE_NOTE = "On a split whose validation rows prefer it, the empty policy counts for a method."
 _BESIDE = 3
 _WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n"
 """A page without columns at its sides, so that its tables fit."""
@@ -58,9 +59,11 @@ class Pages:
         self.names = {use: usual_name(use, published) for use in self.uses}
         self.facts = {use: facts_of(use, published) for use in self.uses}
         self.templates = environment()
-        self.templates.filters.update(text=text, blocks=blocks, code=code, prose=prose)
+        self.templates.filters.update(text=text, blocks=blocks, code=code, prose=prose, duration=duration)
         self.templates.filters["percent"] = lambda share: f"{100 * share:g} %"
-        self.templates.globals.update(site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE)
+        self.templates.globals.update(
+            site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE, curve_note=CURVE_NOTE
+        )
 
     def files(self) -> Files:
         """Return all files of the site's source: address → text of the file, or path of a file to copy."""
@@ -112,10 +115,9 @@ class Pages:
 
     # Called by the templates.
 
-    @property
-    def has_tutorial(self) -> bool:
-        """Whether the documentation has a tutorial."""
-        return self.docs is not None and (self.docs / "tutorial.md").is_file()
+    def has_doc(self, page: str) -> bool:
+        """Whether the documentation has a page."""
+        return self.docs is not None and (self.docs / page).is_file()
 
     @property
     def has_answer(self) -> bool:
@@ -155,7 +157,7 @@ class Pages:
         return {
             "summary": prose(doc),
             "plugin": self.registry.plugin_of("methods", use).name if known else "not installed",
-            "fit": f"{facts.fit:.2g}" if facts else "–",
+            "fit": f"{float(f'{facts.fit:.2g}'):g}" if facts else "–",
             "suites": ", ".join(self.suite_link(suite, "../", suite.name) for suite in suites),
         }
 
@@ -220,7 +222,7 @@ class Pages:
             if "losses" in suite.description
             for label, use in suite.uses.items()
         }
-        return _WIDE + methods_linked(relinked(markdown, lambda link: answer_target(link, anchors)), pages)
+        return _WIDE + methods_linked(relinked(markdown, lambda link: answer_target(link, anchors, self.docs)), pages)
 
     def _method(self, use: str) -> str:
         places = [

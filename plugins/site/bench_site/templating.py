@@ -7,7 +7,7 @@ import re
 from bench_leaderboard import code, text
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["environment", "prose"]
+__all__ = ["duration", "environment", "prose"]
 
 
 def environment() -> Environment:
@@ -20,6 +20,13 @@ def environment() -> Environment:
         autoescape=False,
         keep_trailing_newline=True,
     )
+
+
+def duration(seconds: float) -> str:
+    """Return a time with two significant digits in a unit that needs no exponent: ``0.94 ms``, ``25 min``."""
+    units = (("h", 3600.0, 3600.0), ("min", 60.0, 100.0), ("s", 1.0, 0.1), ("ms", 1e-3, 1e-4), ("µs", 1e-6, 0.0))
+    unit, size = next((unit, size) for unit, size, least in units if seconds >= least)
+    return f"{float(f'{seconds / size:.2g}'):g} {unit}"
 
 
 def prose(docstring: str) -> str:

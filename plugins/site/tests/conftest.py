@@ -70,6 +70,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     papers.mkdir(parents=True)
     head = "---\ntitle: A paper\nmethods: [cost-ordered]\nsuites: [small]\n---\n"
     (papers / "paper.md").write_text(f"{head}# A paper\n\nEquation 1 is a function.\n", encoding="utf-8")
+    (work / "docs" / "how-to").mkdir()
+    (work / "docs" / "how-to" / "recommend.md").write_text("# Your own table\n")
     (work / "docs" / "tutorial.md").write_text("# Tutorial\n\nSee [the paper](papers/paper.md#a-paper).\n")
     return bench
 

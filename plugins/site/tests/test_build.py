@@ -18,12 +18,14 @@ from bench_site.links import dead_links
 from bench_site.live import answering
 from bench_site.parts import TITLES, anchors_of, parts_of, relinked
 from bench_site.place import put
-from bench_site.templating import prose
+from bench_site.templating import duration, prose
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import ROOT, Bench
 
 from bench_core import RequestError
+
+FRONT = ROOT / "plugins" / "comparison" / "bench_comparison" / "templates" / "front.md.j2"
 
 
 def html(site: Path, page: str) -> str:
@@ -86,8 +88,31 @@ def test_the_live_picture_is_of_the_suite_that_the_front_page_answers_with() -> 
 
 
 def test_the_numbers_of_the_answer_are_linked_to_the_page_that_has_them() -> None:
-    assert answer_target("open/losses.json", {"open": {}}) == "suites/open/losses.json"
-    assert answer_target("open/scale.json", {"open": {}}) is None
+    assert answer_target("open/losses.json", {"open": {}}, None) == "suites/open/losses.json"
+    assert answer_target("open/scale.json", {"open": {}}, None) is None
+
+
+def test_the_guide_for_a_table_of_ones_own_is_linked_from_the_answer_if_the_site_has_it() -> None:
+    (guide,) = re.findall(r"\(\[how\]\((.*?)\)\)", FRONT.read_text(encoding="utf-8"))
+    assert answer_target(guide, {}, ROOT / "docs") == "docs/how-to/recommend.md"
+    assert answer_target(guide, {}, ROOT / "leaderboard") is None
+    assert answer_target(guide, {}, None) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (1500, "25 min"),
+        (9.4e-4, "0.94 ms"),
+        (3.14, "3.1 s"),
+        (99.7, "100 s"),
+        (7200, "2 h"),
+        (2e-6, "2 µs"),
+        (0, "0 µs"),
+    ],
+)
+def test_a_time_is_in_a_unit_that_needs_no_exponent(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
 
 
 def test_literals_in_a_docstring_are_code() -> None:
@@ -110,6 +135,7 @@ def test_of_many_curves_the_best_are_visible_and_the_others_can_be_added() -> No
     assert 2 <= len(many["first"]) <= 8
     assert [line["name"] for line in many["lines"]] == [f"m{n}" for n in range(30)]
     assert [line["page"] for line in many["lines"] if line["page"]] == ["methods/m3.html"]
+    assert many["end"] == 100.0  # the axis reaches the price of all features, which no curve here costs
 
 
 @pytest.mark.slow
@@ -132,6 +158,14 @@ def test_the_answer_of_the_front_page_is_on_the_site_with_its_tables_and_numbers
     assert (site / "suites" / "small" / "losses.json").is_file()
     assert (site / "suites" / "small" / "budgets.csv").is_file()
     assert 'href="answer.html"' in html(site, "index.html")
+
+
+@pytest.mark.slow
+def test_the_home_page_leads_to_the_guides_that_the_documentation_has(site: Path) -> None:
+    page = html(site, "index.html")
+    assert 'href="docs/how-to/recommend.html"' in page
+    assert 'href="docs/tutorial.html"' in page
+    assert "install.html" not in page
 
 
 def test_methods_on_the_front_page_are_links_to_their_pages() -> None:

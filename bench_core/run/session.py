@@ -34,8 +34,10 @@ class SuiteSession:
     def open(
         cls, path: Path, store: Path, out: Path, context: DataContext, registry: Registry | None = None
     ) -> SuiteSession:
-        """Load the suite, and the plugins unless a registry is given; raises as `load_suite`."""
+        """Load the suite, and the plugins unless a registry is given; raises as `load_suite`, or if out is in store."""
         registry = registry or load_registry()
+        if out.resolve().is_relative_to(store.resolve()):
+            raise RequestError(f"--out {out} is the store {store} or inside it: choose another folder")
         return cls(load_suite(path, registry), registry, Store(store), out, context)
 
     @cached_property
@@ -70,15 +72,13 @@ def parse_only(options: tuple[str, ...], suite: Suite) -> dict[str, list[str]]:
     Raises:
         RequestError: not KIND=NAME, an unknown kind, or a name that the suite does not have.
     """
-    costs = [costs for _, costs in suite.grids]
-    known = {"dataset": suite.dataset_names(), "method": suite.method_names(), "costs": costs}
+    known = {"dataset": suite.dataset_names(), "method": suite.method_names(), "costs": [c for _, c in suite.grids]}
     chosen: dict[str, list[str]] = {}
     for option in options:
         kind, equals, name = option.partition("=")
         if not equals or kind not in known:
             raise RequestError(f"--only {option}: say KIND=NAME with KIND one of {', '.join(known)}")
         if name not in known[kind]:
-            hint = did_you_mean(name, known[kind])
-            raise RequestError(f"--only {option}: the suite has no {kind} {name!r}; {hint}")
+            raise RequestError(f"--only {option}: the suite has no {kind} {name!r}; {did_you_mean(name, known[kind])}")
         chosen.setdefault(kind, []).append(name)
     return chosen

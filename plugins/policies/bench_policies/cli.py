@@ -32,7 +32,7 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
     """Fit a policy on all rows of a table and save it in a folder."""
     from bench_policies.exporting import check_file, exported, write_export
     from bench_policies.fitting import fit_policy
-    from bench_policies.folder import check_place, policy_types, save_policy
+    from bench_policies.folder import check_place, policy_types, refuse_inside_policy, save_policy
     from bench_policies.trials import Setup
     from bench_policies.wording import for_terminal
 
@@ -40,6 +40,7 @@ def fit(method: str, parameters: str, splits: int, out: Path, export: Path | Non
     check_place(out)  # before anything is fitted
     if export is not None:
         check_file(export)
+        refuse_inside_policy(export)
         if not export.absolute().parent.is_dir():
             raise RequestError(f"--export {export}: there is no folder {export.parent}")
     registry, dataset, goal = checked(given)
@@ -74,9 +75,13 @@ def answer(policy: Path, data: Path, out: Path) -> int:
     """Answer every row of a CSV or Parquet file that holds all features, read like the table of the fit."""
     import warnings
 
-    from bench_policies.folder import load_policy
+    from bench_policies.exporting import write_whole
+    from bench_policies.folder import load_policy, refuse_inside_policy
     from bench_policies.wording import one_line
 
+    if out.exists() and data.exists() and out.samefile(data):
+        raise RequestError(f"--out {out} is the table of rows, which is not replaced: choose another file")
+    refuse_inside_policy(out)
     if not out.absolute().parent.is_dir():
         raise RequestError(f"--out {out}: there is no folder {out.parent}")
     with warnings.catch_warnings(record=True) as noted:
@@ -87,7 +92,7 @@ def answer(policy: Path, data: Path, out: Path) -> int:
     if answers.empty:
         raise RequestError(f"{data}: the table has no rows")
     answers["acquired"] = ["; ".join(names) for names in answers["acquired"]]
-    answers.to_csv(out, index=False, lineterminator="\n")
+    write_whole(out, answers.to_csv(index=False, lineterminator="\n"))
     cost = answers["cost"].mean()
     click.echo(f"{len(answers)} answers at a mean cost of {cost:.4g}, in {one_line(out)}")
     return 0

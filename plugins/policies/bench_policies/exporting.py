@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -96,13 +96,27 @@ def write_export(document: dict[str, Any], file: Path) -> None:
         RequestError: the file holds anything but an exported policy, or cannot be written.
     """
     check_file(file)
+    write_whole(file, json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file completely or not at all. A link is followed; a device or pipe is written as it is.
+
+    Raises:
+        RequestError: it cannot be written.
+    """
+    real = Path(os.path.realpath(file))
+    made = file if file.exists() and not file.is_file() else real.with_name(f".{real.name}.{os.getpid()}")
     try:
-        handle, made = tempfile.mkstemp(dir=file.resolve().parent, prefix=f".{file.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            json.dump(document, out, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        os.replace(made, file)
+        made.write_text(text, encoding="utf-8", newline="")
+        if made is not file:
+            os.replace(made, real)
     except OSError as error:
-        raise RequestError(f"{file}: the policy cannot be exported: {error.strerror or error}") from None
+        raise RequestError(f"{file} cannot be written: {error.strerror or error}") from None
+    finally:
+        if made is not file:
+            with suppress(OSError):
+                made.unlink()
 
 
 def check_file(file: Path) -> None:

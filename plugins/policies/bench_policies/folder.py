@@ -97,16 +97,12 @@ def check_place(folder: str | Path) -> None:
 
     Raises:
         RequestError: it holds another file or folder (the message names the first), a file of the saved policy was
-            changed or is missing, or the folder cannot be written.
+            changed or is missing, the folder is inside another saved policy, or it cannot be written.
     """
     place = Path(folder)
     real = place.resolve()
-    there = next(path for path in (real, *real.parents) if path.exists())
-    if not there.is_dir():
-        raise RequestError(f"{there} is a file: choose another folder")
-    parent = real.parent if there == real else there
-    if not (os.access(parent, os.W_OK | os.X_OK) and os.access(there, os.R_OK | os.X_OK)):
-        raise RequestError(f"{place} cannot be written: permission denied")
+    refuse_inside_policy(place)
+    check_writable(place, real.parent)
     if real == Path.cwd() or real.is_mount():  # these cannot be replaced by a rename
         raise RequestError(f"{place} is the working folder or a mount point: choose a folder below it")
     if not real.exists() or not any(real.iterdir()):
@@ -119,6 +115,43 @@ def check_place(folder: str | Path) -> None:
         _checked_files(place)
     except RequestError as error:
         raise RequestError(f"{error}; it is not replaced: choose another folder, or remove it") from None
+
+
+def refuse_inside_policy(path: Path) -> None:
+    """Check that a new file or folder is not inside a saved policy, which may hold no others.
+
+    Raises:
+        RequestError: it is inside a saved policy; the message names the policy.
+    """
+    around = next((folder for folder in path.resolve().parents if _holds_policy(folder)), None)
+    if around is not None:
+        raise RequestError(f"{path} is inside the saved policy {around}: choose another place")
+
+
+def check_writable(folder: Path, written: Path) -> None:
+    """Check that a folder can be made or written, by making a temporary folder where it would be.
+
+    Args:
+        folder: the folder, for messages.
+        written: the folder that is written to, which may be missing.
+
+    Raises:
+        RequestError: a part of the path is a file, or nothing can be written there.
+    """
+    real = folder.resolve()
+    there = next(path for path in (real, *real.parents) if path.exists())
+    if not there.is_dir():
+        raise RequestError(f"{there} is a file: choose another folder")
+    if not os.access(there, os.R_OK | os.X_OK):
+        raise RequestError(f"{folder} cannot be written: permission denied")
+    try:
+        tempfile.TemporaryDirectory(dir=there if there in written.parents else written).cleanup()
+    except OSError as error:
+        raise RequestError(f"{folder} cannot be written: {error.strerror or error}") from None
+
+
+def _holds_policy(folder: Path) -> bool:
+    return (folder / _SUMS).is_file() and (folder / "policy.json").is_file()
 
 
 def _put(files: Mapping[str, bytes], target: Path) -> None:
@@ -193,7 +226,7 @@ def load_policy(folder: str | Path) -> FittedPolicy:
 def _checked_files(folder: Path) -> dict[str, bytes]:
     if not folder.is_dir():
         raise RequestError(f"there is no folder {folder}{beside(folder)}")
-    if not (folder / _SUMS).is_file() or not (folder / "policy.json").is_file():
+    if not _holds_policy(folder):
         raise RequestError(f"{folder} holds no policy: it has no {_SUMS} or no policy.json")
     paths = sorted(folder.rglob("*"))
     for path in paths:

@@ -56,12 +56,15 @@ def recommend(
     **given: Any,
 ) -> int:
     """Recommend a method for a table, prices and a goal. With --isolation none, no time limit holds."""
+    from bench_policies.folder import check_writable, refuse_inside_policy
     from bench_policies.trials import Setup
     from bench_policies.wording import for_terminal, one_line
 
     from bench_recommend.page import fit_command, methods_table, trivial_table, write_page
     from bench_recommend.recommending import recommend as recommend_for
 
+    refuse_inside_policy(out / "recommendation.md")
+    check_writable(out, out.resolve())  # before the search, which may take minutes
     _, dataset, goal = checked(given)
     try:
         recommendation = recommend_for(

@@ -11,6 +11,7 @@ from typing import Any
 from bench_policies.measures import MEASURES, MSE, Measure
 from bench_policies.wording import one_line, table_text, with_half
 
+from bench_core import RequestError
 from bench_recommend.recommending import Recommendation
 from bench_recommend.tradeoff import draw_tradeoff
 
@@ -108,9 +109,22 @@ def front_table(recommendation: Recommendation) -> str:
 
 
 def write_page(recommendation: Recommendation, folder: Path, command: str) -> Path:
-    """Write ``recommendation.md`` and ``tradeoff.svg`` to a folder, and return the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    drawn = draw_tradeoff(recommendation, folder / "tradeoff.svg")
+    """Write ``recommendation.md`` and ``tradeoff.svg`` to a folder, and return the page's path.
+
+    Raises:
+        RequestError: a file cannot be written.
+    """
+    page = folder / "recommendation.md"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = draw_tradeoff(recommendation, folder / "tradeoff.svg")
+        page.write_text(_page_text(recommendation, command, drawn), encoding="utf-8")
+    except OSError as error:
+        raise RequestError(f"{error.filename or page} cannot be written: {error.strerror or error}") from None
+    return page
+
+
+def _page_text(recommendation: Recommendation, command: str, drawn: bool) -> str:
     about = recommendation.dataset
     lines = [
         f"# Which method for {one_line(about['name'])}",
@@ -141,9 +155,7 @@ def write_page(recommendation: Recommendation, folder: Path, command: str) -> Pa
         "*left out*: the time limit was reached. *cannot*: the method does not apply here.",
         "",
     ]
-    page = folder / "recommendation.md"
-    page.write_text("\n".join(lines), encoding="utf-8")
-    return page
+    return "\n".join(lines)
 
 
 def _measure(recommendation: Recommendation) -> Measure:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from bench_policies import Goal
+from bench_policies import Goal, fit_policy, save_policy
 from bench_recommend import recommend
 from support.patients import PRICES, bench, write_files
 
@@ -84,3 +84,22 @@ def test_no_control_character_of_a_table_reaches_the_terminal(tmp_path: Path, mo
     assert done.exit_code == 0, done.output
     shown = done.output + done.stderr
     assert not re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown), shown
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("policy", "inside the saved policy"),
+        ("t.csv/out", "t.csv is a file"),
+        ("/proc/zz", "/proc/zz cannot be written: "),
+    ],
+)
+def test_a_place_that_takes_no_page_is_refused_before_the_search(
+    table: pd.DataFrame, files: list[str], monkeypatch: pytest.MonkeyPatch, out: str, said: str
+) -> None:
+    if not Path("/proc").is_dir():
+        pytest.skip("no /proc on this system")
+    save_policy(fit_policy("majority", table, PRICES, target="outcome", splits=0), "policy")
+    monkeypatch.setattr("bench_recommend.recommending.recommend", None)  # is not called
+    done = bench("recommend", *files, "--out", out)
+    assert (done.exit_code, said in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr

@@ -86,13 +86,17 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
     With --budgets, a row per trial and budget: the test results of the policy that validation selects for the budget.
     The budgets are those of the suite's [comparison], or 5, 10, 20, 40 and 100 % of the price.
 
+    An existing file is replaced, but not the suite's file, nor a file of its store or of its published records.
+
     In CSV, a ' is put before texts that a spreadsheet would run as formulas. Parquet and JSON hold them unchanged.
     """
     from bench_records.committed import records_of
-    from bench_records.files import write_files
+    from bench_records.files import check_output, write_files
     from bench_records.hints import command_for
     from bench_records.tables import budget_table, export_table, exported
 
+    if output is not None:
+        check_output(output, Path(session.suite.path), [session.store.path, session.folder])
     records = records_of(session)
     if not len(records.policies):
         stored = f"{session.folder} and {session.store.path} have no record of the suite"
@@ -103,5 +107,5 @@ def export(session: SuiteSession, form: str, output: Path | None, budgets: bool)
     if output is None:
         sys.stdout.buffer.write(data)
     else:
-        write_files({output: data})
+        write_files({output.resolve(): data})
     return 0

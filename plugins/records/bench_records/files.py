@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench_core import RequestError
 
-__all__ = ["differing", "distinct", "write_files"]
+__all__ = ["check_output", "differing", "distinct", "write_files"]
 
 
 def distinct(names: Iterable[str], plain: Callable[[str], str], taken: Collection[str] = ()) -> dict[str, str]:
@@ -31,6 +31,27 @@ def distinct(names: Iterable[str], plain: Callable[[str], str], taken: Collectio
         found[name] = form
         used.add(form)
     return found
+
+
+def check_output(output: Path, suite: Path, folders: Iterable[Path]) -> None:
+    """Check that writing the file ``--output`` replaces nothing that it is made from.
+
+    Args:
+        output: the file.
+        suite: the suite's file.
+        folders: the folders of the records.
+
+    Raises:
+        RequestError: it is the suite, it is inside one of the folders, or it exists and is no regular file.
+    """
+    if output.exists() and not output.is_file():
+        raise RequestError(f"--output {output} is not a regular file; leave it out to write to standard output")
+    real = output.resolve()
+    if real == suite.resolve():
+        raise RequestError(f"--output {output} is the suite, which is not replaced: choose another file")
+    for folder in folders:
+        if real.is_relative_to(folder.resolve()):
+            raise RequestError(f"--output {output} is inside {folder}, whose files are read: choose another place")
 
 
 def write_files(files: Mapping[Path, bytes]) -> list[Path]:

@@ -64,6 +64,32 @@ def test_standard_output_is_the_csv_and_nothing_else(bench: Bench) -> None:
     assert list(found.columns[:6]) == ["dataset", "costs", "method", "seed", "point", "trial"]
 
 
+@pytest.mark.slow
+def test_an_export_replaces_a_table_but_nothing_that_it_is_made_from(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    bench("run", suite)
+    (bench.folder / "link.csv").symlink_to("table.csv")
+    for _ in range(2):
+        bench("export", suite, "--output", "link.csv")
+    assert (bench.folder / "link.csv").is_symlink()
+    assert len(pd.read_csv(bench.folder / "table.csv"))
+    before = (bench.folder / suite).read_bytes()
+    for output in (suite, "/dev/full", ".bench-store/datasets.json", "leaderboard/s/suite.json"):
+        assert f"--output {output} is " in bench("export", suite, "--output", output, expect=2).stderr
+    assert (bench.folder / suite).read_bytes() == before
+
+
+@pytest.mark.slow
+def test_pages_are_not_written_into_the_store(bench: Bench) -> None:
+    suite = bench.suite(SMALL)
+    for out in ("x", "x/pages"):
+        assert (
+            f"--out {out} is the store x or inside it"
+            in bench("run", suite, "--store", "x", "--out", out, expect=2).stderr
+        )
+    assert not (bench.folder / "x").exists()
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_suite_without_records_gives_an_empty_table(form: str) -> None:
     suite = suite_of(["D"], ["A"])

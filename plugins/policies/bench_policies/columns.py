@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Dataset
-from bench_policies.tables import LEAST_IN_CATEGORY
+from bench_policies.tables import LEAST_IN_CATEGORY, has_decimal_commas
 from bench_policies.wording import one_line
 
 __all__ = ["column_notes", "target_notes"]
 
-_COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
 _DATE = re.compile(r"\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?\s*")
 _MOST, _LEAST_ROWS = 0.9, 20
 """Least share of matching values for a column to count as one of these kinds, and least number of values to check."""
@@ -46,7 +45,7 @@ def _texts(texts: Sequence[str], held: NDArray[np.float64]) -> str:
     def share(pattern: re.Pattern[str]) -> float:
         return sum(bool(pattern.fullmatch(text)) for text in texts) / max(len(texts), 1)
 
-    if share(_COMMA) >= _MOST:
+    if has_decimal_commas(texts):
         return "holds numbers with decimal commas, read as categories; write them with points"
     if share(_DATE) >= _MOST:
         return "holds dates, read as categories; turn them into numbers (days since a date), or leave it out (--drop)"
@@ -69,7 +68,9 @@ def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str
 
 
 def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
-    """Return a sentence if the target was taken for classes, but may be a quantity: whole numbers, more than five."""
+    """Return a sentence if the target was taken for classes, but may be a quantity: decimal commas or whole numbers."""
+    if has_decimal_commas(dataset.classes):
+        return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]
     numbers = all(re.fullmatch(r"-?\d+", name) for name in dataset.classes)
     if task is not None or len(dataset.classes) <= _MOST_PLAIN_CLASSES or not numbers:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -242,15 +243,25 @@ def merge_rare(dataset: Dataset) -> Dataset:
     return dataset if values is None else replace(dataset, values=values, categories=categories)
 
 
+_COMMA = re.compile(r"\s*[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+\s*")
+_MOST = 0.9
+"""Least share of values that match a pattern, or that occur once, for a statement on their column."""
+
+
+def has_decimal_commas(texts: Sequence[str]) -> bool:
+    """Return whether nearly all of a column's texts are numbers with decimal commas."""
+    return sum(bool(_COMMA.fullmatch(text)) for text in texts) >= _MOST * max(len(texts), 1)
+
+
 LEAST_ROWS = 20
 """Least number of rows for measuring a policy or comparing methods."""
 
 
 def check_rows(dataset: Dataset) -> None:
-    """Check that a table has enough rows, and rows of at least two classes.
+    """Check that a table has enough rows, rows of at least two classes, and classes with several rows.
 
     Raises:
-        RequestError: it has too few rows, or rows of one class only.
+        RequestError: it has too few rows, or rows of one class only, or nearly every row has a class of its own.
     """
     if dataset.n_rows < LEAST_ROWS:
         raise RequestError(
@@ -260,6 +271,11 @@ def check_rows(dataset: Dataset) -> None:
         counts = np.bincount(np.asarray(dataset.target, dtype=np.int64), minlength=len(dataset.classes))
         if (counts > 0).sum() < 2:
             raise RequestError(f"{dataset.name}: all rows are of one class; there is nothing to predict")
+        if (counts == 1).sum() >= _MOST * dataset.n_rows:
+            hint = "is the target a name or a number of the row?"
+            if has_decimal_commas(dataset.classes):
+                hint = "the target holds numbers with decimal commas; see --decimal (Columns.decimal)"
+            raise RequestError(f"{dataset.name}: nearly every row has a class of its own; {hint}")
 
 
 def facts_after_encoding(dataset: Dataset, costs: Costs, encode: str, threshold: float | None) -> DataFacts:

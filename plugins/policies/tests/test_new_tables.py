@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from bench_policies import BudgetedClassifier, Columns, FittedPolicy, Goal, fit_policy
+from bench_policies.columns import target_notes
 from bench_policies.exporting import exported
 from bench_policies.folder import save_policy
 from bench_policies.prices import read_prices
-from bench_policies.tables import read_table
+from bench_policies.tables import check_rows, read_table
 from bench_policies.trials import Bench
 from click.testing import CliRunner
 
@@ -113,6 +114,22 @@ def test_a_missing_target_is_named_with_its_line(tmp_path: Path) -> None:
     frame.loc[5, "outcome"] = None
     with pytest.raises(RequestError, match=r"table\.csv, line 7: target 'outcome' misses 1 value"):
         fitted(written(frame, tmp_path))
+
+
+def test_a_target_with_decimal_commas_is_named(tmp_path: Path) -> None:
+    frame = patients()
+    frame["outcome"] = [f"{number / 7:.4f}".replace(".", ",") for number in range(240)]
+    dataset = read_table(written(frame, tmp_path), "outcome", load_registry())
+    (note,) = target_notes(dataset, "outcome", None)
+    assert "decimal commas" in note
+    with pytest.raises(RequestError, match=r"nearly every row has a class of its own; .*decimal commas"):
+        check_rows(dataset)
+
+
+def test_a_target_with_a_class_for_every_row_is_refused(tmp_path: Path) -> None:
+    frame = patients().assign(outcome=[f"patient {row}" for row in range(240)])
+    with pytest.raises(RequestError, match="nearly every row has a class of its own"):
+        check_rows(read_table(written(frame, tmp_path), "outcome", load_registry()))
 
 
 def test_the_target_cannot_be_left_out(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from annotated_types import Len
 
 from bench_core import DataError
-from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact
+from bench_public_data.exact_csv import DEFAULT_MISSING, read_exact, read_texts
 from bench_public_data.local_files import read_bytes, refuse_large
 from bench_public_data.table_source import TableSource
 
@@ -60,6 +60,10 @@ class Csv(TableSource):
                 hint = _other_separator(names)
                 raise DataError(f"{path}, line {line}: {len(record)} values for {len(names)} columns{hint}")
         return read_exact(text, self.separator, self.columns, self.missing, self.decimal, texts)
+
+    def labels(self, path: Path) -> list[str]:
+        texts = read_texts(self._text(path), self.separator, self.columns, self.missing, [self.target])[self.target]
+        return [text.strip() for text in texts]
 
     def hint(self, names: list[str]) -> str:
         return _other_separator(names)

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_MISSING", "read_exact"]
+__all__ = ["DEFAULT_MISSING", "read_exact", "read_texts"]
 
 DEFAULT_MISSING = ("", "NA", "NaN", "nan", "?")
 
@@ -41,17 +41,27 @@ def read_exact(
     """
     import pandas as pd
 
-    frame = pd.read_csv(
+    frame = read_texts(text, separator, names, missing)
+    return pd.DataFrame({n: frame[n] if n in texts else _numbers(frame[n], decimal) for n in frame.columns})
+
+
+def read_texts(
+    text: str, separator: str, names: Sequence[str], missing: Sequence[str], only: list[str] | None = None
+) -> pd.DataFrame:
+    """Read a table of strings; ``only``: these columns. The other arguments are those of `read_exact`."""
+    import pandas as pd
+
+    return pd.read_csv(
         io.StringIO(text),
         sep=separator,
         header=None if names else 0,
         names=list(names) or None,
         index_col=False,
+        usecols=only,
         dtype=str,
         keep_default_na=False,
         na_values=list(missing),
     )
-    return pd.DataFrame({n: frame[n] if n in texts else _numbers(frame[n], decimal) for n in frame.columns})
 
 
 def _numbers(column: pd.Series[Any], decimal: str) -> Any:

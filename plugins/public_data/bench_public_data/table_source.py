@@ -90,6 +90,10 @@ class TableSource(DataSource):
     def where(self, path: Path, row: int) -> str:
         """Return the place of a row in a file, for messages (``a.csv, line 7``)."""
 
+    def labels(self, path: Path) -> list[str]:
+        """Return the texts of the target in a file that has no types; empty if it has."""
+        return []
+
     def hint(self, names: list[str]) -> str:
         """Return what else may be wrong if a column is missing, for messages; empty if nothing is known."""
         return ""
@@ -140,6 +144,9 @@ class TableSource(DataSource):
             )
         except DataError as error:
             raise DataError(f"{files[0]}: {error}") from None
+        if dataset.classes and pd.api.types.is_numeric_dtype(table[self.target].dtype):
+            labels = [label for path in files for label in self.labels(path)]
+            dataset = replace(dataset, classes=self._classes(files[0], dataset, labels))
         if len(frames) > 1:
             parts = np.repeat(np.array(codes, dtype=np.int8), [len(frame) for frame in frames])
             dataset = replace(dataset, split=parts)
@@ -182,6 +189,23 @@ class TableSource(DataSource):
                 self._check_numbers(path, str(column), values, required=column in must)
         return frame
 
+    def _classes(self, path: Path, dataset: Dataset, labels: list[str]) -> tuple[str, ...]:
+        """Return the classes as they are written in the file, but without zeros that end decimals (``1`` for ``1.0``).
+
+        Raises:
+            DataError: two labels are one number.
+        """
+        classes, codes = list(dataset.classes), np.asarray(dataset.target).tolist()
+        found: dict[int, str] = {}
+        for code, label in sorted(set(zip(codes, labels, strict=False))):
+            classes[code] = _without_zeros(label)
+            if _without_zeros(found.setdefault(code, label)) != classes[code]:
+                raise DataError(
+                    f"{path}: labels {found[code]!r} and {label!r} of the target {self.target!r} are the same number; "
+                    "write them alike, or as texts such as 'c1'"
+                )
+        return tuple(classes)
+
     def _check_numbers(self, path: Path, column: str, values: pd.Series[Any], *, required: bool) -> None:
         """Refuse a numeric column with a few texts, which would silently become a categorical one.
 
@@ -219,6 +243,13 @@ class TableSource(DataSource):
             member[matched] = number
         own = np.where(member >= 0, 0.0, 1.0) if self.price_each is None else np.full(len(features), self.price_each)
         return Costs(own, member, np.array([self.group_prices.get(group, 0.0) for group in self.groups]))
+
+
+def _without_zeros(label: str) -> str:
+    """Return a number without the zeros that end its decimals, with a decimal point."""
+    whole, _, decimals = label.replace(",", ".").partition(".")
+    kept = decimals.rstrip("0") if decimals.isdigit() else decimals
+    return f"{whole}.{kept}" if kept else whole or "0"
 
 
 def _same_columns(first: Path, frame: pd.DataFrame, second: Path, other: pd.DataFrame) -> None:

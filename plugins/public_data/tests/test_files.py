@@ -54,6 +54,31 @@ def test_separator_column_names_and_missing_texts_can_be_given(write, context):
     assert np.array_equal(data.values, [[1, np.nan], [2, 5]], equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["007", "12", "007", "12"], ("007", "12")),
+        (["1e2", "1", "1", "1"], ("1", "1e2")),
+        (["9007199254740993", "1", "1", "1"], ("1", "9007199254740993")),
+        (["1.0", "0.0", "1", "0"], ("0", "1")),
+    ],
+)
+def test_classes_that_look_like_numbers_are_those_of_the_file(labels, classes, write, context):
+    path = write("a,y\n" + "".join(f"{row},{label}\n" for row, label in enumerate(labels)))
+    data = Csv(path=path, target="y").load(context)
+    assert data.classes == classes
+    written = [label.removesuffix(".0") for label in labels]
+    assert [data.classes[code] for code in data.target] == written
+    assert Csv(path=path, target="y", task="regression").load(context).target.tolist() == list(map(float, labels))
+
+
+@pytest.mark.parametrize(("one", "other"), [("007", "7"), ("100", "1e2"), ("9007199254740992", "9007199254740993")])
+def test_two_labels_that_are_one_number_are_refused(one, other, write, context):
+    path = write(f"a,y\n1,{one}\n2,{other}\n3,1\n")
+    with pytest.raises(DataError, match=f"t.csv: labels '{one}' and '{other}' of the target 'y' are the same number"):
+        Csv(path=path, target="y").load(context)
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(

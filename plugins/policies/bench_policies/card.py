@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from bench_policies.measures import MEASURES
 from bench_policies.portable import OTHER
-from bench_policies.wording import against_trivial, listed, one_line, price_text, refused_below, table_text, with_half
+from bench_policies.wording import (
+    FEWEST_SPLITS,
+    against_trivial,
+    listed,
+    one_line,
+    price_text,
+    refused_below,
+    table_text,
+    with_half,
+)
 
 if TYPE_CHECKING:
     from bench_policies.fitted import FittedPolicy
@@ -131,6 +140,8 @@ def _trivial(fitted: FittedPolicy) -> list[str]:
 def _on(splits: int) -> str:
     if splits == 1:
         return "On the test part of one random split (its uncertainty is unknown; more splits would show it):"
+    if splits < FEWEST_SPLITS:
+        return f"On the test parts of {splits} random splits (too few to show the uncertainty):"
     return f"On the test parts of {splits} random splits (± half of the 95 % interval, or the interval in brackets):"
 
 

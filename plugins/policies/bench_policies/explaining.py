@@ -56,7 +56,8 @@ def explain(fitted: FittedPolicy, row: Mapping[str, Any] | None = None) -> Expla
         row: feature values by name; where prices depend on item size, also the size under the name of its column.
 
     Raises:
-        RequestError: the row lacks a feature that the policy asks for, or its size, or holds an invalid value.
+        RequestError: the row lacks a feature that the policy asks for, or its size; or it holds an invalid value, or a
+            name that is neither a feature, the size nor the target.
     """
     usage = fitted.about["usage"]
     bought = usage["bought"]
@@ -128,15 +129,16 @@ def _trace(fitted: FittedPolicy, row: Mapping[str, Any] | None) -> str:
         if fitted.size_column not in row:
             raise RequestError(f"the row has no {fitted.size_column!r}: prices depend on the item's size")
         size = row[str(fitted.size_column)]
+    for name, given in row.items():
+        if name not in (fitted.size_column, fitted.about.get("target")) or name in fitted.feature_names:
+            fitted.value(fitted.number(name), given)
     session, lines, step = fitted.start(size), [], 0
     while session.answer is None:
         step += 1
         wanted = session.wanted
         for name in wanted:
             if name not in row:
-                unknown = [given for given in row if given not in (*fitted.feature_names, fitted.size_column)]
-                hint = f"; the policy does not know {', '.join(map(repr, unknown[:5]))}" if unknown else ""
-                raise RequestError(f"the row has no {name!r}, which the policy asks for{hint}")
+                raise RequestError(f"the row has no {name!r}, which the policy asks for")
         session.give({name: row[name] for name in wanted})
         asked = ", ".join(
             f"{one_line(name)} = {one_line(row[name])} (price {price:.4g})" for name, price in wanted.items()

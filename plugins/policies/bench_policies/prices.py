@@ -72,12 +72,12 @@ def read_prices(
         )
     else:
         given = {"prices": [_number(price) for price in prices]}
-    given = _without(given, {name for name, what in (apart or {}).items() if what == LEFT_OUT} - set(features))
+    given = _without(given, [name for name, what in (apart or {}).items() if what == LEFT_OUT and name not in features])
     _Check(file, tuple(features), sizes, apart or {}).all(given)
     return scheme_of(registry, given, file.where if file else "prices")
 
 
-def _without(given: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+def _without(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Return a price list without some columns: their prices, their places in groups, and groups of them alone."""
     out = dict(given)
     if names and isinstance(prices := given.get("prices"), Mapping):
@@ -151,7 +151,9 @@ class _Check:
             if not isinstance(names, list) or not names:
                 self.refuse(f"group {group!r} must be a list of feature names", "groups", group)
             for name in names:
-                self.known(name, "groups", group, str(name))
+                if not isinstance(name, str):
+                    self.refuse(f"group {group!r} must be a list of feature names, not {name!r}", "groups", group)
+                self.known(name, "groups", group, name)
                 if name in owner:
                     twice = "twice in group" if owner[name] == group else f"in two groups, {owner[name]!r} and"
                     self.refuse(f"feature {name!r} is {twice} {group!r}", "groups", group, name)
@@ -174,7 +176,8 @@ class _Check:
         if name not in self.features:
             hint = did_you_mean(str(name), self.features)
             if blanks := next((f for f in self.features if f.strip() == str(name).strip()), None):
-                hint = f"the table's header has {blanks!r}: remove the blanks there"
+                place = "there" if blanks != blanks.strip() else "here"
+                hint = f"the table's header has {blanks!r}: remove the blanks {place}"
             self.refuse(f"[{section}] names {name!r}, which is not a feature of the table; {hint}", section, key, value)
 
     def price(self, price: Any, name: str, section: str, key: str | None = None) -> None:

@@ -12,6 +12,8 @@ from tabulate import tabulate
 
 from bench_policies.measures import MEASURES, Measure
 
+FEWEST_SPLITS = 3
+"""Least number of splits for which an interval is shown."""
 _CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _BIDIRECTIONAL = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
@@ -78,14 +80,16 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
     The second form is for intervals that would reach below 0 or above ``most`` (100 % for a share); they are cut there.
 
     Args:
-        measured: a mapping with the mean under ``name`` and the half-width under ``{name}_half``.
+        measured: a mapping with the mean under ``name``, the half-width under ``{name}_half`` and, where it is known,
+            the number of ``splits``.
         name: the figure's name.
         factor: multiplies the figure, which is not negative afterwards; 100 for a share.
         unit: text after the numbers.
         most: the greatest possible value, in the unit of the figure.
 
     Returns:
-        The text; without an interval where the half-width is missing, and empty where the mean is missing.
+        The text; without an interval where the half-width is missing or there are fewer than three splits, which hardly
+        show the uncertainty; and empty where the mean is missing.
     """
     mean, half = measured.get(name, math.nan), measured.get(f"{name}_half", math.nan)
     if mean is None or math.isnan(mean):
@@ -93,7 +97,7 @@ def with_half(measured: Mapping[Any, Any], name: str, factor: float, unit: str =
     value, share = factor * mean, factor == 100
     most = 100.0 if share else most
     shown = f"{value:.1f}" if share else _short(value, 4)
-    if half is None or math.isnan(half):
+    if half is None or math.isnan(half) or measured.get("splits", FEWEST_SPLITS) < FEWEST_SPLITS:
         return f"{shown}{unit}"
     half = abs(factor) * half
     low, high = value - half, value + half

@@ -19,6 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from support.patients import CHEAP_PRICES as PRICES
 from support.patients import make_cheap_table
 
+from bench_core import RequestError
+
 
 @pytest.fixture(scope="module")
 def cheap_is_enough() -> pd.DataFrame:
@@ -122,3 +124,26 @@ def test_the_classifier_passes_scikit_learns_checks_except_those_named_in_the_re
     other = {one["check_name"]: str(one["exception"]) for one in results if one["status"] != "passed"}
     assert other.keys() <= {"check_array_api_input", *excepted}, other
     assert len(results) > 40
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"scn": 1.0}, "there is no feature 'scn'; did you mean 'scan'"),
+        ({"scan": [1]}, r"scan must be a number, not \[1\]"),
+        ({"smoker": "seldom"}, "smoker has no category 'seldom'"),
+    ],
+)
+def test_an_explained_row_is_checked_also_where_the_policy_asks_for_less(
+    fitted: Callable[..., FittedPolicy], table: pd.DataFrame, change: dict[str, object], said: str
+) -> None:
+    policy = fitted("majority")
+    row = table.iloc[0].to_dict()  # with the target, which is no feature
+    assert "Answer: " in explain(policy, row).trace
+    with pytest.raises(RequestError, match=said):
+        explain(policy, {**row, **change})
+
+
+def test_below_three_splits_no_interval_is_shown() -> None:
+    shown = [with_half({"cost": 5.0, "cost_half": 1.0, "splits": splits}, "cost", 1) for splits in (1, 2, 3)]
+    assert shown == ["5", "5", "5 ± 1"]

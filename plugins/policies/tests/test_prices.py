@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from bench_policies import evaluate, read_error_costs, read_prices
+from bench_policies.tables import LEFT_OUT
 from click.testing import CliRunner
 
 from bench_core import Dataset, RequestError
@@ -41,6 +42,13 @@ GOOD = OWN + '\n[groups]\nblood = ["glucose", "insulin"]\n\n[group_prices]\nbloo
         ("[group_prices]\nblood = 3", "", "prices.toml, line 8: group 'blood' has no price"),
         ('["glucose", "insulin"]', '["glucose",\n"insuline"]', "prices.toml, line 9: .*did you mean 'insulin'"),
         ('["glucose", "insulin"]', '["glucose", "glucose"]', "prices.toml, line 8: .*'glucose' is twice in group"),
+        (
+            '["glucose", "insulin"]',
+            '["glucose", ["insulin"]]',
+            r"prices.toml, line 8: group 'blood' .*not \['insulin'\]",
+        ),
+        ('["glucose", "insulin"]', "[]", "prices.toml, line 8: group 'blood' must be a list of feature names"),
+        ("glucose = 5", '"glucose " = 5', "prices.toml, line 3: .*header has 'glucose': remove the blanks here"),
         ("glucose = 5", "glucose = 1e300", "prices.toml, line 3: the price of 'glucose' is above"),
         ("glucose = 5", f"glucose = 1{'0' * 400}", "prices.toml, line 3: the price of 'glucose' is above"),
         ("glucose = 5", f"glucose = 1{'0' * 9000}", "prices.toml, line .*: not TOML"),
@@ -87,6 +95,12 @@ def test_the_line_is_found_in_the_right_table_where_a_group_has_a_features_name(
         read_text(text, features)
     with pytest.raises(RequestError, match=r"prices\.toml, line 2: the price of 'blood'"):
         read_text(text.replace("blood = 1", "blood = -1"), features)
+
+
+def test_a_nested_list_in_a_group_is_refused_where_a_column_is_left_out_too() -> None:
+    given = {"prices": dict.fromkeys(FEATURES, 1), "groups": {"g": [["scan"]]}, "group_prices": {"g": 1}}
+    with pytest.raises(RequestError, match="group 'g' must be a list of feature names, not"):
+        read_prices(given, FEATURES, load_registry(), apart={"id": LEFT_OUT})
 
 
 def read_text(text: str, features: tuple[str, ...]) -> None:

@@ -266,4 +266,5 @@ def _result_text(candidate: Candidate, goal: Goal, dataset: Dataset) -> str:
         return candidate.why
     last = candidate.chosen[-1]
     total = "" if goal.error_costs is None else f", {last.total:.4g} with errors"
-    return f"{goal.quality_text(last.quality, dataset.classes)} at a mean cost of {last.cost:.4g}{total} (report rows)"
+    quality = goal.quality_text(last.quality, dataset.classes)
+    return f"{quality} at a mean cost of {last.cost:.4g}{total} (rows kept for these figures)"

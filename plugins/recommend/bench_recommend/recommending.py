@@ -24,7 +24,7 @@ from bench_policies.measuring import measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
 from bench_policies.tables import Columns, Data, apart_from_features, check_rows, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
-from bench_policies.wording import against_trivial, one_line, refused_below, with_half
+from bench_policies.wording import FEWEST_SPLITS, against_trivial, one_line, refused_below, with_half
 
 from bench_core import DataContext, RequestError
 from bench_core.execution import one_blas_thread
@@ -242,8 +242,8 @@ def _words(
     text += f"Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
     text += (
         ", ± half of the 95 % interval, or the interval in brackets."
-        if splits > 1
-        else "; one split does not show the uncertainty."
+        if splits >= FEWEST_SPLITS
+        else f"; {('one split does', 'two splits do')[splits - 1]} not show the uncertainty."
     )
     if bench.setup.threshold is not None:
         text += f" {refused_below(bench.setup.threshold, goal.error_costs is not None, goal.refused_cost)}"

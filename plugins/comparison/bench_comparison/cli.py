@@ -31,7 +31,7 @@ def bench_register_commands(group: click.Group) -> None:
 def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str, ...]) -> int:
     """Show what changed from store A to store B, paired by data set and seed, with 95 % intervals.
 
-    A side may also be the folder of a committed export (leaderboard/SUITE).
+    A side may also be the folder of a committed export (leaderboard/SUITE). The exit code is 1 if no trial is in both.
     """
     from bench_comparison.compare import compare_stores, rows_of_changes, rows_of_differences
 
@@ -39,6 +39,9 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
     for line in warnings:
         click.echo(line, err=True)
     print_table(*rows_of_changes(changed))
+    if all(kind.startswith("only in") for change in changed for kind in change.counts):
+        click.echo(f"bench: no trial is in both {store_a} and {store_b}", err=True)
+        return 1
     head, rows = rows_of_differences(differences)
     if rows:
         click.echo()

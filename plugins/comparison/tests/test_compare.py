@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from bench_comparison.stores import Changed, Difference, compare, read_side
+from click.testing import CliRunner
 from scipy import stats
 from support import tiny_plugin
 from support.bench import Bench
 from support.publishing import PUBLISHING
 from support.synthetic import record_of, suite_of
 
+from bench_core.cli.main import main
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.manager import load_registry
 from bench_core.run.run_trial import TrialResult
@@ -193,3 +195,12 @@ def test_the_command_imports_no_methods_plugin(tmp_path: Path) -> None:
     imported = {module.partition(".")[0] for module in modules}
     assert "bench_leaderboard" in imported
     assert not imported & {"bench_single_stage", "bench_cost_ordered", "bench_emsco"}
+
+
+@pytest.mark.slow
+def test_stores_without_a_common_trial_are_not_called_equal(tmp_path: Path) -> None:
+    sides = [str(store_of(tmp_path / name, [record(method, 0)])) for name, method in (("a", "A"), ("b", "B"))]
+    done = CliRunner().invoke(main, ["compare", *sides])
+    assert (done.exit_code, done.stderr) == (1, f"bench: no trial is in both {sides[0]} and {sides[1]}\n")
+    assert "only in A" in done.stdout
+    assert "No metric differs" not in done.stdout

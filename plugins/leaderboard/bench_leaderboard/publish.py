@@ -117,10 +117,12 @@ def publish_run(run: FinishedRun) -> Path:
         RequestError: as `publish`.
     """
     session = run.session
+    drop = run.options.get("drop", ())
+    _check_drop(session, drop)  # also where the page is current
     if run.computed or not current.is_current(session, run.plan):
         if len(run.plan.planned) >= MANY:
             click.echo(f"writing the pages of {session.suite.name}", err=True)
-        publish(session, run.plan, run.options.get("drop", ()), bool(run.options.get("private")))
+        publish(session, run.plan, drop, bool(run.options.get("private")))
     return session.out / f"{session.suite.name}.md"
 
 
@@ -186,7 +188,14 @@ def _not_isolated(records: Records) -> str:
     return f"{count} record(s) were made with --isolation none, which a published page must not show" if count else ""
 
 
-def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
+def _check_drop(session: SuiteSession, drop: Collection[str]) -> None:
+    """Check the names whose published records may be lost.
+
+    Raises:
+        RequestError: neither the suite nor what is published has a name.
+    """
+    if not drop:
+        return
     committed = published(session).whole
     known = {*session.suite.dataset_names(), *session.suite.method_names(), *(c for _, c in session.suite.grids)}
     if committed is not None and len(committed.policies):
@@ -194,6 +203,11 @@ def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Col
     for name in drop:
         if name not in known:
             raise RequestError(f"--drop {name}: unknown name; {did_you_mean(name, known)}")
+
+
+def _check_losses(session: SuiteSession, plan: Plan, records: Records, drop: Collection[str]) -> None:
+    _check_drop(session, drop)
+    committed = published(session).whole
     losses = find_losses(session.suite, plan, committed, records, drop)
     if not losses or committed is None:
         return

@@ -367,6 +367,14 @@ def test_the_command_line_refuses_with_exit_code_2(bench: Bench, original: Place
 
 
 @pytest.mark.slow
+def test_a_run_refuses_an_unknown_name_to_drop_also_where_its_page_is_current(bench: Bench) -> None:
+    suite = bench.suite(SUITE)
+    bench("run", suite)
+    assert "--drop bogus: unknown name" in bench("run", suite, "--drop", "bogus", expect=2).stderr
+    bench("run", suite, "--drop", "B")
+
+
+@pytest.mark.slow
 def test_a_figure_that_is_no_longer_drawn_is_removed_and_nothing_else(bench: Bench, original: Place) -> None:
     shutil.copytree(original.folder / "out", bench.folder / "leaderboard")
     folder = bench.folder / "leaderboard" / "s"

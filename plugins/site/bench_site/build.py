@@ -74,12 +74,12 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
         site: the site's directory.
 
     Raises:
-        RequestError: there is no leaderboard, it is damaged, or the site's directory holds other files.
+        RequestError: there is no leaderboard, it is damaged, or the site's directory holds other files or cannot be
+            written.
     """
     check_place(site, [leaderboard, docs, suites])
     pages = Pages(registry, published_suites(registry, leaderboard, suites), docs if docs.is_dir() else None)
-    site.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=site.parent, prefix=f".{site.name}.") as folder:
+    with _folder_beside(site) as folder:
         source, built = Path(folder, "source").resolve(), Path(folder, "site").resolve()
         _write(source, {**pages.files(), **shared_files()})
         faults = _mkdocs(_config(source, built, pages.nav()))
@@ -90,6 +90,22 @@ def build_site(registry: Registry, leaderboard: Path, suites: Path, docs: Path, 
         size = sum(path.stat().st_size for path in built.rglob("*") if path.is_file())
         put(built, site)
     return Built(len(shown), size, faults)
+
+
+@contextmanager
+def _folder_beside(site: Path) -> Iterator[str]:
+    """Make a temporary directory on the file system of the site.
+
+    Raises:
+        RequestError: it cannot be made.
+    """
+    try:
+        site.parent.mkdir(parents=True, exist_ok=True)
+        made = tempfile.TemporaryDirectory(dir=site.parent, prefix=f".{site.name}.")
+    except OSError as error:
+        raise RequestError(f"{site} cannot be written: {error.strerror or error}") from None
+    with made as folder:
+        yield folder
 
 
 def _write(folder: Path, files: dict[str, str | Path]) -> None:

@@ -153,6 +153,8 @@ def published_suites(registry: Registry, leaderboard: Path, suites: Path) -> lis
         panels = tuple(curves_of(suite, records)) if suite is not None and records is not None else ()
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         published.append(Published(description, folder, text, suite, records, panels))
+    if not published:
+        raise RequestError(f"there is no leaderboard at {leaderboard}: it has no published suite")
     _check_names(published)
     return published
 

@@ -19,11 +19,13 @@ from bench_site.live import answering
 from bench_site.parts import TITLES, anchors_of, parts_of, relinked
 from bench_site.place import put
 from bench_site.templating import duration, prose
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from support.bench import ROOT, Bench
 
 from bench_core import RequestError
+from bench_core.cli.main import main
 
 FRONT = ROOT / "plugins" / "comparison" / "bench_comparison" / "templates" / "front.md.j2"
 
@@ -455,3 +457,27 @@ def test_the_site_of_the_committed_leaderboard_and_documentation_has_no_dead_lin
     assert max(path.stat().st_size for path in pages) < 1_000_000
     everything = sum(path.stat().st_size for path in (bench.folder / "site").rglob("*") if path.is_file())
     assert everything < 40_000_000
+
+
+@pytest.mark.slow
+def test_folders_that_do_not_exist_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty").mkdir()
+    for words, said in (
+        (["--out", "nope"], "there is no leaderboard at nope"),
+        (["--out", "empty"], "there is no leaderboard at empty"),
+        (["--suites", "nope"], "--suites nope: there is no such folder"),
+    ):
+        done = CliRunner().invoke(main, ["site", "site", *words])
+        assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+    assert not Path("site").exists()
+
+
+@pytest.mark.slow
+def test_a_site_that_cannot_be_written_is_refused_in_one_line(small: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not Path("/proc").is_dir():
+        pytest.skip("no /proc on this system")
+    monkeypatch.chdir(small.folder)
+    done = CliRunner().invoke(main, ["site", "/proc/x"])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "/proc/x cannot be written" in done.stderr

@@ -182,8 +182,7 @@ def _probabilities(outcome: Outcome) -> NDArray[np.float64]:
     Raises:
         RequestError: the policy gave none.
     """
-    table = outcome.decisions.probabilities
-    if table is None:
+    if (table := outcome.decisions.probabilities) is None:
         raise RequestError("AUC, log-loss, Brier score and expected cost need class probabilities")
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
@@ -200,8 +199,7 @@ def auc(outcome: Outcome) -> float:
     values, place = np.unique(_scores(outcome), return_inverse=True)
     above = np.bincount(place[positive], minlength=len(values))
     below = np.bincount(place[~positive], minlength=len(values))
-    pairs = int(above.sum()) * int(below.sum())
-    if not pairs:
+    if not (pairs := int(above.sum()) * int(below.sum())):
         return 0.5
     twice = int((above * (2 * (np.cumsum(below) - below) + below)).sum())
     return twice / (2 * pairs)

@@ -73,8 +73,7 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
     """
     digest = hashlib.sha256(canonical_json(header).encode())
     for name in sorted(arrays):
-        array = arrays[name]
-        if array is None:
+        if (array := arrays[name]) is None:
             digest.update(f"|{name}:none".encode())
             continue
         array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))

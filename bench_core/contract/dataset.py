@@ -98,12 +98,10 @@ class Dataset:
     origin: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        wrong = self._wrong()
-        if wrong:
+        if wrong := self._wrong():
             raise DataError(f"data set {self.name!r}: {wrong}")
         for name in _ARRAYS:
-            held = getattr(self, name)
-            if held is not None:
+            if (held := getattr(self, name)) is not None:
                 object.__setattr__(self, name, locked(held))
 
     def _wrong(self) -> str:
@@ -119,8 +117,7 @@ class Dataset:
             return f"values have shape {self.values.shape}, but there are {rows} targets and {names} feature names"
         if not self.feature_names:
             return "it has no features"
-        wrong = self._wrong_names() or self._wrong_values() or self._wrong_target()
-        if wrong:
+        if wrong := self._wrong_names() or self._wrong_values() or self._wrong_target():
             return wrong
         for label, column in (("sizes", self.sizes), ("query", self.query), ("split", self.split)):
             if column is not None and column.shape != (rows,):
@@ -142,8 +139,7 @@ class Dataset:
         if len(set(self.feature_names)) != len(self.feature_names):
             twice = [name for name, count in Counter(self.feature_names).items() if count > 1]
             return f"feature names must be unique; twice: {', '.join(map(repr, twice[:5]))}"
-        invalid = [name for name in self.feature_names if not isinstance(name, str)]
-        if invalid:
+        if invalid := [name for name in self.feature_names if not isinstance(name, str)]:
             return f"feature names must be texts, not {invalid[0]!r}"
         empty = [i for i, name in enumerate(self.feature_names) if not name.strip()]
         return f"feature {empty[0]} (counted from 0) has an empty name" if empty else ""

@@ -87,8 +87,7 @@ class Catalogue(UserDict[str, T]):
         Raises:
             ContractError: an invalid name.
         """
-        refused = refused_name(name)
-        if refused:
+        if refused := refused_name(name):
             raise ContractError(f"{self.kind}: {refused}")
         if name in self:
             self.claims.setdefault(name, [self.origins[name]]).append(plugin)

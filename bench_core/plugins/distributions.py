@@ -45,10 +45,6 @@ class Distributions:
             seen.add(name)
         return found
 
-    def core(self) -> set[str]:
-        """The core and its requirements."""
-        return self.required([CORE])
-
 
 def imported_distributions() -> list[str]:
     """Names of the distributions of plugins, and of their requirements, whose code this process has imported.
@@ -65,7 +61,7 @@ def _of_plugins() -> list[tuple[str, set[str]]]:
     points: Any = metadata.entry_points()  # of another type before Python 3.12; both have groups
     groups = [group for group in points.groups if group.startswith("budgetbench")]
     plugins = {point.dist.name for group in groups for point in points.select(group=group)}
-    names = distributions.required(plugins, extras=True, without=distributions.core())
+    names = distributions.required(plugins, extras=True, without=distributions.required([CORE]))
     return sorted((found.name, _packages(found)) for found in map(_installed, names) if found)
 
 

@@ -55,8 +55,7 @@ def load_command(manager: pluggy.PluginManager, group: click.Group, name: str) -
         plugin = f"{point.value} (commands)"
         if manager.has_plugin(plugin) or manager.is_blocked(plugin):
             continue
-        error = attempt(partial(_add_commands, manager, group, plugin, point.load))
-        if error is not None:
+        if (error := attempt(partial(_add_commands, manager, group, plugin, point.load))) is not None:
             manager.set_blocked(plugin)
             failed.append(f"the commands in {point.value} could not be loaded: {one_line(error)}")
     return failed
@@ -165,8 +164,7 @@ def take_step(registry: Registry, name: str, step: Callable[[], None]) -> None:
     """Do one step of loading an intact plugin. If it fails, remove the plugin's objects and keep the error."""
     if registry.plugins[name].error:
         return
-    error = attempt(step)
-    if error is not None:
+    if (error := attempt(step)) is not None:
         registry.drop(name, one_line(error))
         unregister(registry.manager, name)
 
@@ -175,8 +173,7 @@ def _register(manager: pluggy.PluginManager, load: Callable[[], object], name: s
     from bench_core import CONTRACT_VERSION
 
     module = load()
-    built_for = getattr(module, _VERSION, None)
-    if built_for is None:
+    if (built_for := getattr(module, _VERSION, None)) is None:
         raise ContractError(f"it does not say which contract it was built for: set {_VERSION} = {CONTRACT_VERSION}")
     if built_for != CONTRACT_VERSION:
         raise ContractError(f"it was built for contract {built_for!r}; this is contract {CONTRACT_VERSION}")

@@ -153,8 +153,7 @@ class Probe:
             process = self._processes.get(plugin.name) or self._start(plugin)
             return process.call(call, values, seconds=probe_seconds())[0]
         except (CallError, SandboxError, StoppedError) as error:
-            ended = self._processes.pop(plugin.name, None)
-            if ended is not None:
+            if (ended := self._processes.pop(plugin.name, None)) is not None:
                 ended.end()
             if isinstance(error, StoppedError) and not is_new and error.kind not in ("time", "malformed"):
                 return self._call(plugin, call, values)  # the process was killed after its last answer
@@ -208,7 +207,7 @@ class Probe:
     def _state(self, plugin: Plugin) -> str:
         """A hash of everything that a plugin's answers depend on: the core, Python, its code and its requirements."""
         known = self._distributions
-        required = known.required([CORE, plugin.distribution], without=known.core() - {CORE})
+        required = known.required([CORE, plugin.distribution], without=known.required([CORE]) - {CORE})
         own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source]
         return _key(sys.version, own, [known.state(name) for name in sorted(required)])
 

@@ -174,8 +174,7 @@ class Auditor:
         alone = policy.decision_scope == "query" and rows.query is None
         twice = np.zeros(0, dtype=np.int64) if alone else _repeated(rows, self._rng)
         both = np.concatenate([np.arange(len(rows)), twice])
-        query = rows.query
-        if query is not None:
+        if (query := rows.query) is not None:
             # A repeated query becomes a second query.
             query = np.concatenate([query, query[twice] + (query.max(initial=0) - query.min(initial=0) + 1)])
         order, ids = shuffled(bits, len(both), query)

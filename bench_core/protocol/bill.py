@@ -36,8 +36,7 @@ def outcome_of(
     """
     bill = locked(costs.bill(decisions.acquired, part.sizes))
     full = locked(costs.total(len(part), part.sizes)) if full is None else full
-    evaluation_bill = decisions.evaluation_cost
-    if evaluation_bill is None:
+    if (evaluation_bill := decisions.evaluation_cost) is None:
         count = np.ones(len(decisions)) if decisions.evaluations is None else decisions.evaluations
         evaluation_bill = np.asarray(count, dtype=np.float64) * costs.evaluation
     evaluation_bill = locked(np.asarray(evaluation_bill, dtype=np.float64))

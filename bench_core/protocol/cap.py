@@ -217,8 +217,7 @@ def at_caps(outcome: Outcome, caps: Sequence[int], cuts: Mapping[int, NDArray[np
     """
     labels = {}
     for cap in caps:
-        cut = cuts.get(cap)
-        if cut is not None:
+        if (cut := cuts.get(cap)) is not None:
             if ((cut < 0) & (outcome.bill > cap * (1 + _SLACK))).any():
                 raise ContractError(f"a row that costs more than the cap of {cap} on complete rows was not cut")
             labels[cap] = np.where(cut >= 0, cut, outcome.label)

@@ -102,8 +102,7 @@ def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed:
     except DataError as error:
         named = repr(dataset.name) in str(error)
         raise (error if named else DataError(f"data set {dataset.name!r}, its prices: {error}")) from None
-    written = ", ".join(_changed(before, held))
-    if written:
+    if written := ", ".join(_changed(before, held)):
         name = type(scheme).__name__
         raise DataWritten(f"the cost scheme {name} wrote into the data set's {written}: {HOW_TO_WRITE}")
     if type(costs) is not Costs or costs.n_features != dataset.n_features:

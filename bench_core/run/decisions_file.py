@@ -106,8 +106,7 @@ def unpack_decisions(path: Path, task: str, threshold: float | None) -> Iterator
         )
         reference = None
         if "reference" in picked:
-            one_hot = np.zeros((len(rows), len(probabilities)))
-            one_hot[np.arange(len(rows)), picked["reference"]] = 1.0
+            one_hot = np.eye(len(probabilities))[picked["reference"]]
             reference = Decisions(acquired=decisions.acquired, probabilities=one_hot)
         policy = int(picked["policy"][0])
         bill, full, evaluation = (picked[name] for name in _NUMBERS)

@@ -124,8 +124,7 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
             if trial.dataset in unusable:
                 reason = known.inapplicable.get(name, "")
             else:
-                trouble = applicability.want(trial, content)
-                if trouble:
+                if trouble := applicability.want(trial, content):
                     plan.unavailable.setdefault(trial.dataset, trouble)
                     continue
             state = "failed" if name in failed else "missing"

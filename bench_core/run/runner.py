@@ -140,8 +140,7 @@ def run_suite(
             _finish(finished, report)
         for line in session.warnings():
             notice(line)
-        moved = session.store.set_aside()
-        if not moved:
+        if not (moved := session.store.set_aside()):
             break
         notice(f"{len(moved)} record(s) were moved to {session.store.path / DAMAGED}; their trials are run again")
         report.plan.forget(moved - session.known.done)

@@ -143,8 +143,7 @@ def distribution(decisions: Sequence[Decisions], full: Decisions | None = None) 
         evaluations.
     """
     runs = [policy.evaluations for policy in decisions]
-    counted = [count for count in runs if count is not None and len(count)]
-    if not counted:
+    if not (counted := [count for count in runs if count is not None and len(count)]):
         return None
     if full is not None and full.evaluations is not None and len(full.evaluations):
         counted.append(full.evaluations)

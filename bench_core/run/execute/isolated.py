@@ -167,8 +167,7 @@ class Isolated(Solver):
         """Put arrays in shared memory, and reuse the memory of a recent call with the same read-only ``key``."""
         if not is_frozen(key):
             return packed(arrays)
-        blob = next((blob for known, blob in self._packed if known is key), None)
-        if blob is None:
+        if (blob := next((blob for known, blob in self._packed if known is key), None)) is None:
             blob = packed(arrays)
             self._packed.append((key, blob))
         return blob

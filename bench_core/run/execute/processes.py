@@ -62,8 +62,7 @@ def _feed(workers: _Workers, schedule: Schedule, jobs: int, note: Callable[[Tria
         for place in set(range(jobs)) - workers.busy.keys():
             taken = sum(schedule.memory.get(worker.planned.name, 0.0) for worker in workers.busy.values())
             # A trial that needs more memory than is available runs without others.
-            planned = schedule.take(place, jobs, room - taken if taken else math.inf)
-            if planned is not None:
+            if (planned := schedule.take(place, jobs, room - taken if taken else math.inf)) is not None:
                 workers.give(place, planned)
         if not workers.busy:
             return
@@ -152,8 +151,7 @@ class _Workers:
         """Wait a moment; yield number, trial and result for each trial that has ended."""
         wait([worker.connection for worker in self.busy.values()], _PATIENCE)
         for place, worker in list(self.busy.items()):
-            answer = worker.answer()
-            if answer is not None:
+            if (answer := worker.answer()) is not None:
                 del self.busy[place]
                 if isinstance(answer, TrialStopped):
                     self._all.pop(place).end()

@@ -140,8 +140,7 @@ def expected_seconds(
     for (use, content), trials in list(finished.items())[:_MOST_READ]:
         for planned in trials[:: math.ceil(len(trials) * len(finished) / _MOST_READ)]:
             with suppress(StoreError):  # the record cannot be read
-                record = store.read(planned.name, attachment=False)
-                if record is not None:
+                if (record := store.read(planned.name, attachment=False)) is not None:
                     measured[use, content].append(seconds_of(record))
                     measured[use].append(seconds_of(record) / cells[content])
     means = {key: fmean(values) for key, values in measured.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, time
 
 import numpy as np
 import pandas as pd
@@ -195,6 +196,11 @@ BAD_FRAMES = {
     "infinite class": (frame(y=[1.0, np.inf, 2.0, 3.0]), {"task": "multiclass"}, "target 'y' holds infinite"),
     "dates": (frame(age=pd.to_datetime(["2020-01-01"] * 4)), {}, "feature 'age' holds dates"),
     "durations": (frame(age=pd.to_timedelta([1, 2, 3, 4], unit="s")), {}, "feature 'age' holds dates"),
+    "days": (frame(age=[date(2020, 1, 1)] * 4), {}, "feature 'age' holds dates"),
+    "times of day": (frame(age=[time(12)] * 4), {}, "feature 'age' holds dates"),
+    "the target as sizes": (frame(y=[1, 0, 1, 0]), {"size": "y"}, "column 'y' has two of the roles"),
+    "the query as split": (frame(), {"query": "age", "split": "age"}, "column 'age' has two of the roles"),
+    "the target as a category": (frame(), {"categorical": ["y"]}, "column 'y' has two of the roles"),
     "lists": (frame(age=[[1], [2], [3], [4]]), {}, "feature 'age' holds a list"),
     "arrays": (frame(age=[np.zeros(2)] * 4), {}, "feature 'age' holds a ndarray"),
     "bytes": (frame(age=[b"a", None, b"b", b"c"]), {}, "feature 'age' holds a bytes"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from bench_core.contract.errors import DataError, did_you_mean
 from bench_core.contract.facts import SPLIT_NAMES, Task
 
 _MOST_CLASSES_GUESSED = 20
-_NO_VALUES = (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray)
+_DATES = (date, time, timedelta)
+_NO_VALUES = (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray, *_DATES)
 _NUMBERS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
@@ -31,12 +33,14 @@ def fields_of_frame(
     if frame.columns.duplicated().any():
         twice = sorted(set(frame.columns[frame.columns.duplicated()]))
         raise DataError(f"columns named twice: {', '.join(map(repr, twice[:5]))}")
-    for column in (target, size, query, split, *categorical):
-        if column is not None and column not in frame.columns:
+    helpers = [column for column in (target, size, query, split) if column is not None]
+    for column in (*helpers, *categorical):
+        if column not in frame.columns:
             raise DataError(f"there is no column {column!r}; {did_you_mean(column, frame.columns)}")
+        if column in helpers and (*helpers, *categorical).count(column) > 1:
+            raise DataError(f"column {column!r} has two of the roles target, size, query, split and categorical")
     if not len(frame):
         raise DataError("it has no rows")
-    helpers = {column for column in (target, size, query, split) if column is not None}
     features = [column for column in frame.columns if column not in helpers]
     columns = [_column(column, frame[column]) for column in features]
     texts = {i: texts for i, (_, texts) in enumerate(columns) if texts is not None}
@@ -76,9 +80,9 @@ def _refuse_no_values(what: str, column: pd.Series[Any]) -> None:
     Raises:
         DataError: the column and what it holds are named.
     """
-    if pd.api.types.is_datetime64_any_dtype(column.dtype) or pd.api.types.is_timedelta64_dtype(column.dtype):
-        raise DataError(f"{what} holds dates; turn them into numbers first")
     wrong = next((value for value in column if isinstance(value, _NO_VALUES)), None)
+    if isinstance(wrong, _DATES):
+        raise DataError(f"{what} holds dates or times; turn them into numbers first")
     if wrong is not None:
         raise DataError(f"{what} holds a {type(wrong).__name__}; a value is a number, a text or a truth value")
 
@@ -97,8 +101,7 @@ def _queries(column: pd.Series[Any]) -> NDArray[np.int64]:
 
 def _parts(column: pd.Series[Any]) -> NDArray[np.int8]:
     texts = [str(text) for text in column]
-    unknown = sorted(set(texts) - set(SPLIT_NAMES))
-    if unknown:
+    if unknown := sorted(set(texts) - set(SPLIT_NAMES)):
         raise DataError(f"split column holds {unknown[0]!r}; {', '.join(SPLIT_NAMES)} only")
     return np.array([SPLIT_NAMES.index(text) for text in texts], dtype=np.int8)
 

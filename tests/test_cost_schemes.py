@@ -134,6 +134,9 @@ def test_a_plan_knows_how_many_units_are_acquired_separately():
         ("random", {"low": 5.0, "high": 1.0}, "low must not be above high, 1.0, not 5.0"),
         ("random", {"choices": [1.0], "weights": [1.0, 2.0]}, "1 choices have 2 weights"),
         ("random", {"choices": [1.0], "weights": [0.0]}, "weights must not all be zero"),
+        ("random", {"choices": [1.0, 2.0], "weights": [1e308, 1e308]}, r"weights\[0\] must be a number from 0 to"),
+        ("random", {"seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ("random", {"low": 5.0, "choices": [1.0]}, "low and high have no effect with choices"),
         ("from-data", {"x": 1}, "takes no parameters"),
     ],
 )

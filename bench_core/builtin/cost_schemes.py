@@ -51,10 +51,9 @@ class PriceTable(CostScheme):
     def __post_init__(self) -> None:
         super().__post_init__()
         for group in self.group_prices:
-            if not self.groups:
-                raise ValueError("group_prices without groups")
             if group not in self.groups:
-                raise ValueError(f"group_prices names {group!r}; {did_you_mean(group, self.groups)}")
+                hint = did_you_mean(group, self.groups)
+                raise ValueError(f"group_prices names {group!r}; {hint}" if hint else "group_prices without groups")
 
     def price(self, dataset: Dataset, train: NDArray[np.int64], seed: int) -> Costs:
         listed = per_feature(self.prices, dataset.name, dataset.feature_names, "prices")
@@ -98,13 +97,15 @@ class RandomPrices(CostScheme):
     low: _Amount = 1.0
     high: _Amount = 10.0
     choices: list[_Amount] = field(default_factory=list)
-    weights: list[Annotated[float, Ge(0)]] = field(default_factory=list)
-    seed: int = 0
+    weights: list[_Amount] = field(default_factory=list)
+    seed: Annotated[int, Ge(0)] = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.low > self.high:
             raise ValueError(f"low must not be above high, {self.high}, not {self.low}")
+        if self.choices and (self.low, self.high) != (type(self).low, type(self).high):
+            raise ValueError("low and high have no effect with choices; leave them out")
         if self.weights and len(self.weights) != len(self.choices):
             raise ValueError(f"{len(self.choices)} choices have {len(self.weights)} weights")
         if self.weights and sum(self.weights) == 0:
@@ -146,8 +147,7 @@ def per_feature(values: list[Any] | Mapping[str, Any], dataset: str, names: tupl
     for name in values:
         if name not in names:
             raise DataError(f"data set {dataset!r}: {what} names {name!r}; {did_you_mean(name, names)}")
-    missing = [name for name in names if name not in values]
-    if missing:
+    if missing := [name for name in names if name not in values]:
         raise DataError(f"data set {dataset!r}: {what} misses {', '.join(map(repr, missing[:5]))}")
     return [values[name] for name in names]
 

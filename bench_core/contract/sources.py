@@ -56,6 +56,11 @@ class DataSource(Parameters, ABC):
     version: ClassVar[int] = 1
     network: ClassVar[bool] = False
 
+    @property
+    def own_split(self) -> bool:
+        """Whether the user named a file for the test part; suites must then divide the rows by ``kind = "given"``."""
+        return False
+
     @abstractmethod
     def load(self, context: DataContext) -> Dataset:
         """Load the data set.

@@ -80,6 +80,8 @@ def find_file(path: str, context: DataContext) -> Path:
     for place in places:
         if place.is_file():
             return place
+    for folder in filter(Path.is_dir, places):
+        raise DataUnavailable(f"{str(folder.absolute())!r} is a directory, not a file")
     near = next((place.parent for place in places if place.parent.is_dir()), None)
     names = sorted(file.name for file in near.iterdir()) if near else []
     hint = did_you_mean(Path(path).name, names) if names else ""

@@ -63,8 +63,14 @@ class SvmLight(DataSource):
         super().__post_init__()
         if self.validation_path and not self.test_path:
             raise ValueError("validation_path needs test_path")
+        if Path(self.path) in map(Path, filter(None, (self.test_path, self.validation_path))):
+            raise ValueError(f"path and test_path (or validation_path) are the same file, {self.path!r}")
         if self.repeat_irrelevant > 1 and self.relevant_from is None:
             raise ValueError("repeat_irrelevant needs relevant_from")
+
+    @property
+    def own_split(self) -> bool:
+        return bool(self.test_path)
 
     def paths(self) -> list[str]:
         """Return the data files, training part first, then the group files given as parameters."""

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from annotated_types import MinLen
+from annotated_types import Ge, MinLen
+from numpy.typing import NDArray
 
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, did_you_mean
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["TableSource"]
 
 _NEARLY_ALL = 0.9
+_MANY_NUMBERS = 20
+"""A column of more distinct numbers than this, and one or two repeated texts, is a numeric one."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,8 @@ class TableSource(DataSource):
     query: str | None = None
     split: str | None = None
     groups: dict[str, str] = field(default_factory=dict)
-    group_prices: dict[str, float] = field(default_factory=dict)
-    price_each: float | None = None
+    group_prices: dict[str, Annotated[float, Ge(0)]] = field(default_factory=dict)
+    price_each: Annotated[float, Ge(0)] | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -70,9 +73,15 @@ class TableSource(DataSource):
             raise ValueError("validation_path needs test_path")
         if self.test_path and self.split:
             raise ValueError("give test_path or split, not both")
+        if Path(self.path) in map(Path, self.paths()[1:]):
+            raise ValueError(f"path and test_path (or validation_path) are the same file, {self.path!r}")
         for group in self.group_prices:
             if group not in self.groups:
                 raise ValueError(f"group_prices names {group!r}; {did_you_mean(group, self.groups) or 'no groups'}")
+
+    @property
+    def own_split(self) -> bool:
+        return bool(self.test_path)
 
     @abstractmethod
     def read(self, path: Path, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -129,7 +138,13 @@ class TableSource(DataSource):
         frames = [self._checked(path, self.read(path)) for path in files]
         for path, frame in zip(files[1:], frames[1:], strict=True):
             _same_columns(files[0], frames[0], path, frame)
+        if mixed := _mixed(frames):
+            frames = [self._checked(path, self.read(path, mixed)) for path in files]
+            for column in _mixed(frames):
+                others = ", ".join(map(str, files[1:]))
+                raise DataError(f"{files[0]}: column {column!r} holds numbers here or in {others}, but not in both")
         table = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+        self._check_numbers(files, [len(frame) for frame in frames], table)
         try:
             dataset = Dataset.from_frame(
                 self.name or stem(self.path),
@@ -157,7 +172,7 @@ class TableSource(DataSource):
 
         Raises:
             DataError: a column occurs twice or is missing, there are no rows, a row has no target, or a value is
-                infinite or not a number.
+                infinite.
         """
         import pandas as pd
 
@@ -176,17 +191,12 @@ class TableSource(DataSource):
             place = self.where(path, int(missing.to_numpy().argmax()))
             raise DataError(f"{place}: target {self.target!r} misses {missing.sum()} value(s); remove such rows")
         frame = frame.drop(columns=self.drop)
-        must = {self.size} | ({self.target} if self.task in ("regression", "ranking") else set())
-        free = {*self.categorical, self.query, self.split, self.target} - must
         for column in frame.columns:
-            values = frame[column]
-            if pd.api.types.is_numeric_dtype(values.dtype):
-                infinite = np.isinf(values.to_numpy(dtype=np.float64, na_value=np.nan))
+            if pd.api.types.is_numeric_dtype(frame[column].dtype):
+                infinite = np.isinf(frame[column].to_numpy(dtype=np.float64, na_value=np.nan))
                 if infinite.any():
                     row = int(infinite.argmax())
                     raise DataError(f"{self.where(path, row)}, column {column!r}: the value is infinite")
-            elif column not in free:
-                self._check_numbers(path, str(column), values, required=column in must)
         return frame
 
     def _classes(self, path: Path, dataset: Dataset, labels: list[str]) -> tuple[str, ...]:
@@ -206,28 +216,37 @@ class TableSource(DataSource):
                 )
         return tuple(classes)
 
-    def _check_numbers(self, path: Path, column: str, values: pd.Series[Any], *, required: bool) -> None:
+    def _check_numbers(self, files: list[Path], lengths: list[int], table: pd.DataFrame) -> None:
         """Refuse a numeric column with a few texts, which would silently become a categorical one.
 
         Raises:
-            DataError: a value is a text although numbers are ``required`` or at least 90 % of the values are numbers.
+            DataError: a value is a text although numbers are required; at least 90 % of the values are numbers; or most
+                are numbers, many of them distinct, and the others are one or two repeated texts.
         """
         import pandas as pd
 
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            return
-        present = values.notna().to_numpy()
-        texts = present & pd.to_numeric(values, errors="coerce").isna().to_numpy()
-        share = 1 - texts.sum() / max(int(present.sum()), 1)
-        if texts.any() and (required or share >= _NEARLY_ALL):
+        must = {self.size} | ({self.target} if self.task in ("regression", "ranking") else set())
+        free = {*self.categorical, self.query, self.split, self.target} - must
+        for column in table.columns:
+            values = table[column]
+            kind = values.dtype
+            if column in free or isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(kind):
+                continue
+            present = values.notna().to_numpy()
+            texts = present & pd.to_numeric(values, errors="coerce").isna().to_numpy()
+            share = 1 - texts.sum() / max(int(present.sum()), 1)
+            if not texts.any() or not (column in must or share >= _NEARLY_ALL or _is_marked(values, present, texts)):
+                continue
             row = int(texts.argmax())
             advice = ""
             if hasattr(self, "missing"):
                 marker = shlex.quote(str(values.iloc[row]))
                 advice = f"; if it marks a missing value, add it to missing (bench fit: --missing {marker})"
-            if not required:
+            if column not in must:
                 advice += f"; if the column holds categories, set categorical = [{column!r}] (bench fit: --categorical)"
-            raise DataError(f"{self.where(path, row)}, column {column!r}: {values.iloc[row]!r} is not a number{advice}")
+            file = int(np.searchsorted(np.cumsum(lengths), row, side="right"))
+            place = self.where(files[file], row - sum(lengths[:file]))
+            raise DataError(f"{place}, column {column!r}: {values.iloc[row]!r} is not a number{advice}")
 
     def _costs(self, path: Path, features: tuple[str, ...]) -> Costs | None:
         if not self.groups:
@@ -250,6 +269,27 @@ def _without_zeros(label: str) -> str:
     whole, _, decimals = label.replace(",", ".").partition(".")
     kept = decimals.rstrip("0") if decimals.isdigit() else decimals
     return f"{whole}.{kept}" if kept else whole or "0"
+
+
+def _is_marked(values: pd.Series[Any], present: NDArray[np.bool_], texts: NDArray[np.bool_]) -> bool:
+    """Whether most values are numbers, many of them distinct, and the others one or two repeated texts."""
+    if 2 * texts.sum() >= present.sum() or values[present & ~texts].nunique() <= _MANY_NUMBERS:
+        return False
+    words = values[texts].map(str).value_counts()
+    return bool(len(words) <= 2 and words.min() > 1)
+
+
+def _mixed(frames: list[pd.DataFrame]) -> list[str]:
+    """Return the columns that hold numbers in one table and other values in another."""
+    import pandas as pd
+
+    kinds: dict[str, set[bool]] = {}
+    for frame in frames if len(frames) > 1 else []:
+        for column in frame.columns[frame.notna().any()]:
+            kind = frame[column].dtype
+            number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+            kinds.setdefault(str(column), set()).add(number)
+    return [column for column, found in kinds.items() if len(found) > 1]
 
 
 def _same_columns(first: Path, frame: pd.DataFrame, second: Path, other: pd.DataFrame) -> None:

@@ -178,6 +178,48 @@ def test_several_files_form_a_given_split(write, context):
         Csv(path=train, test_path=other, target="y").load(context)
 
 
+def test_columns_have_one_type_over_all_files(write, context):
+    """A text in one file makes the column text in the other, too: 1 is the same class and category in both."""
+    train = write("a,b,y\n1,0.5,1\n2,1,0\nA,2,unsure\n", "train.csv")
+    test = write("b,a,y\n3,2,0\n4,1,1\n", "test.csv")
+    data = Csv(path=train, test_path=test, target="y").load(context)
+    assert data.classes == ("0", "1", "unsure")
+    assert data.target.tolist() == [1, 0, 2, 0, 1]
+    assert data.categories == {0: ("1", "2", "A")}
+    assert data.values.tolist() == [[0, 0.5], [1, 1], [2, 2], [1, 3], [0, 4]]
+
+
+def test_parquet_files_with_different_types_of_a_column_are_refused(context, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"a": [1.0, 2.0], "y": ["p", "q"]}).to_parquet("train.parquet")
+    pd.DataFrame({"a": ["1", "2"], "y": ["p", "q"]}).to_parquet("test.parquet")
+    pd.DataFrame({"a": [None, None], "y": ["p", "q"]}).to_parquet("empty.parquet")
+    with pytest.raises(DataError, match=r"train\.parquet: column 'a' holds numbers here or in test\.parquet"):
+        Parquet(path="train.parquet", test_path="test.parquet", target="y").load(context)
+    assert Parquet(path="train.parquet", test_path="empty.parquet", target="y").load(context).n_rows == 4
+
+
+def test_a_text_among_numbers_is_found_in_the_second_file(write, context):
+    train, test = write("a,y\n" + "1.5,p\n" * 30, "train.csv"), write("a,y\n1,q\nx,q\n", "test.csv")
+    with pytest.raises(DataError, match=r"test\.csv, line 3, column 'a': 'x' is not a number"):
+        Csv(path=train, test_path=test, target="y").load(context)
+
+
+def test_a_repeated_word_among_many_numbers_is_refused_and_codes_are_categories(write, context):
+    rows = [f"{'NULL' if i % 5 == 0 else i / 7},{'2-5' if i % 5 == 0 else i % 3},{i % 2}" for i in range(60)]
+    path = write("a,b,y\n" + "\n".join(rows) + "\n")
+    with pytest.raises(DataError, match=r"t\.csv, line 2, column 'a': 'NULL' is not a number.*--missing NULL"):
+        Csv(path=path, target="y").load(context)
+    data = Csv(path=path, target="y", missing=["NULL"]).load(context)
+    assert (data.categorical, data.categories[1]) == ((1,), ("0", "1", "2", "2-5"))
+
+
+def test_a_directory_is_no_file(write, context, tmp_path):
+    (tmp_path / "d").mkdir()
+    with pytest.raises(DataUnavailable, match="d' is a directory, not a file"):
+        Csv(path="d", target="y").load(context)
+
+
 def test_columns_of_sizes_queries_and_splits_are_not_features(write, context):
     path = write("a,n,q,s,z,y\n1,10,u,train,0,0.5\n2,20,u,test,0,1\n3,30,v,train,0,2\n")
     data = Csv(path=path, target="y", size="n", query="q", split="s", drop=["z"]).load(context)
@@ -253,6 +295,8 @@ def test_groups_and_prices_come_with_the_data(write, context):
         ({"path": "a"}, "target"),
         ({"path": "a", "target": "y", "separator": "::"}, "separator must be a text of 1 character, not '::'"),
         ({"path": "a", "target": "y", "validation_path": "b"}, "needs test_path"),
+        ({"path": "a", "target": "y", "test_path": "./a"}, "path and test_path (or validation_path) are the same file"),
+        ({"path": "a", "target": "y", "price_each": -1.0}, "price_each must be a number of at least 0"),
         ({"path": "a", "target": "y", "group_prices": {"g": 1.0}}, "group_prices names 'g'"),
         ({"path": "a", "targett": "y"}, "did you mean 'target'"),
     ],

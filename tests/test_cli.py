@@ -245,7 +245,9 @@ def test_a_terminal_without_these_characters_gets_others(bench: Bench) -> None:
     assert not said.stderr
 
 
-@pytest.mark.parametrize("given", [("--memory", "9" * 400), ("--memory", "9" * 15 + "T"), ("--timeout", "9" * 400)])
+@pytest.mark.parametrize(
+    "given", [("--memory", "9" * 400), ("--memory", "9" * 15 + "T"), ("--timeout", "9" * 400), ("--memory", "4")]
+)
 def test_a_limit_that_the_system_cannot_set_is_refused(bench: Bench, given: tuple[str, str]) -> None:
     suite = bench.suite('[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n')
     *_, line = bench("run", suite, *given, expect=2).stderr.splitlines()

@@ -33,8 +33,10 @@ class Quantity(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         match = re.fullmatch(rf"([0-9]+(?:\.[0-9]+)?)([{self.units}]?)", str(value).strip())
         number = float(match[1]) * _UNITS[match[2]] if match else 0.0
-        if not 0 < number <= (1e9 if self.name == "time" else 1e18):  # the system's calls take no more
-            self.fail(f"{value!r:.50} is not a {self.name} such as {'10m' if 'h' in self.units else '4G'}", param, ctx)
+        # Workers do not start with less memory, and the system's calls take no more.
+        least, most, example = (1e-9, 1e9, "10m") if self.name == "time" else (2**26, 1e18, "4G (at least 64M)")
+        if not least <= number <= most:
+            self.fail(f"{value!r:.50} is not a {self.name} such as {example}", param, ctx)
         return number
 
 

@@ -160,7 +160,7 @@ class Protocol(_Table):
     select: str | None = None
     least_coverage: Annotated[float, Field(ge=0, le=1)] = 0.0
     audit_rounds: Annotated[int, Field(ge=1, le=100)] = 2
-    timeout: Annotated[float, Field(gt=0)] | None = None
+    timeout: Annotated[float, Field(gt=0, le=1e9)] | None = None
     caps: Caps = []
 
 

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from bench_public_data import plugin as public_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_plugin
@@ -69,6 +70,9 @@ def test_a_suite_is_refused_if_two_plugins_claim_a_metric_that_selects_by_defaul
     with pytest.raises(RequestError, match="'mse' is claimed by plugins 'bench-core' and 'claiming'"):
         parse(GOOD, load_registry(plugins, entry_points=False))
 
+
+CLAIM = '[[claims]]\ntext = "t"\nsource = "p. 1"\nstanding = "same data"\n'
+PAPER = '[[paper]]\ndataset = "blobs"\nmethod = "slopes"\nmetric = "cost"\n'
 
 WRONG = {
     "unknown key of the file": ("metric = ['cost']\n" + GOOD, ["metric", "did you mean 'metrics'?"]),
@@ -234,6 +238,55 @@ WRONG = {
     "grids of more trials than a suite may have": (
         change('use = "slopes"', f'use = "slopes"\ngrid = {{ noise = {[i / 1e6 for i in range(600_000)]} }}'),
         ["methods[0].grid", "'slopes' has 600000 points", "1000000 trials"],
+    ),
+    "a parameter in the grid and fixed": (
+        change('use = "slopes"', 'use = "slopes"\nparameters = { noise = 0.1 }\ngrid = { noise = [0.0, 0.5] }'),
+        ["methods[0].grid: 'noise' is also in parameters"],
+    ),
+    "a parameter in the grid and on a data set": (
+        change('use = "slopes"', 'use = "slopes"\non = { blobs = { noise = 0.1 } }\ngrid = { noise = [0.0, 0.5] }'),
+        ["methods[0].grid: 'noise' is also in parameters or on"],
+    ),
+    "a method without a data set": (
+        change('use = "slopes"', 'use = "slops"\nwithout = ["blobs"]'),
+        ["methods[0].without: no data set remains for 'slops'"],
+    ),
+    "a selection by a cap that is not computed": (
+        change("seeds = 2", "seeds = 2\ncaps = [3]\nselect = 'accuracy-at-cap@7'"),
+        ["protocol.select: 'accuracy-at-cap@7' needs the cap 7 in caps"],
+    ),
+    "a time limit that the system cannot set": (
+        change("seeds = 2", "seeds = 2\ntimeout = 1e300"),
+        ["protocol.timeout", "less than or equal to 1000000000"],
+    ),
+    "a ratio of a method to itself": (
+        GOOD + CLAIM + 'kind = "ratio"\nmethod = "slopes"\nagainst = "slopes"\nmetric = "cost"\nvalue = 1.0\n',
+        ["claims[0].against: 'slopes' is named twice"],
+    ),
+    "a method that dominates itself": (
+        GOOD + CLAIM + 'kind = "dominance"\nmethod = "slopes"\nagainst = ["slopes"]\n',
+        ["claims[0].against: 'slopes' is named twice"],
+    ),
+    "an order with a method twice": (
+        GOOD + CLAIM + 'kind = "order"\nmethods = ["slopes", "slopes"]\nmetric = "cost"\n',
+        ["claims[0].methods: 'slopes' is named twice"],
+    ),
+    "a claim about a data set twice": (
+        GOOD + CLAIM + 'kind = "value"\nmethod = "slopes"\nmetric = "cost"\nvalue = 1.0\n'
+        'datasets = ["blobs", "blobs"]\n',
+        ["claims[0].datasets: 'blobs' is named twice"],
+    ),
+    "a share of a share": (
+        GOOD + CLAIM + 'kind = "share"\ncount = 1\nof = { kind = "share", count = 1 }\n',
+        ["claims[0].of.kind: 'share' is not a kind of claims here; known: difference"],
+    ),
+    "a number of the paper twice": (
+        GOOD + PAPER + "value = 0.5\n" + PAPER + 'costs = "uniform"\nvalue = 0.7\n',
+        ["paper[1]", "blobs · uniform · slopes · cost is in paper[0]"],
+    ),
+    "a step before the first": (
+        GOOD + '[[tables]]\nkind = "history"\ntitle = "t"\nmethods = ["slopes"]\nseries = "length"\nat = [-1]\n',
+        ["tables[0].at[0]", "greater than or equal to 0"],
     ),
     "a metric named twice": (f'metrics = ["cost", "error", "cost"]\n{GOOD}', ["metrics: holds the same value twice"]),
     "a negative price": (
@@ -452,6 +505,36 @@ def test_a_methods_selection_comes_before_a_data_sets_and_that_before_the_protoc
     assert [suite.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["combined", "first", "cost", "first"]
     assert [general.selection_of(*pair, "binary", 0.7) for pair in pairs] == ["error", "first", "cost", "first"]
     assert "cost" in suite.needed_metrics()
+
+
+@pytest.mark.parametrize(("use", "target"), [("csv", ', target = "y"'), ("svmlight", "")])
+def test_a_test_file_needs_the_given_split(use: str, target: str) -> None:
+    registry = load_registry([("tiny", tiny_plugin), ("public-data", public_data)], entry_points=False)
+    given = f'use = "{use}"\nparameters = {{ path = "a", test_path = "b"{target} }}'
+    assert parse(change('use = "blobs"', f'{given}\nsplit = {{ kind = "given" }}'), registry).dataset_names() == [use]
+    with pytest.raises(RequestError, match=r"s\.toml: datasets\[0\] .*\.split: kind = 'given' is needed"):
+        parse(change('use = "blobs"', given), registry)
+
+
+def test_a_selection_must_be_for_the_task_of_one_of_its_data_sets(registry: Registry) -> None:
+    text = change("seeds = 2", 'seeds = 2\nselect = "auc"') + '[[datasets]]\nuse = "blobs"\nname = "other"\n'
+    suite = parse(text, registry)
+    suite.check_tasks({"blobs": "multiclass", "other": "binary"})
+    suite.check_tasks({"blobs": "multiclass"})  # the task of the other is not known
+    with pytest.raises(RequestError, match=r"s\.toml: protocol\.select: 'auc' is for the task binary, not for multicl"):
+        suite.check_tasks({"blobs": "multiclass", "other": "multiclass"})
+    other = parse(text + 'select = "mse"\n', registry)
+    with pytest.raises(
+        RequestError, match=r"datasets\[1\]\.select: 'mse' is for the task ranking, regression, not for"
+    ):
+        other.check_tasks({"blobs": "binary", "other": "binary"})
+
+
+def test_a_suite_that_selects_by_a_metric_of_another_task_is_refused_before_it_runs(bench: Bench) -> None:
+    suite = bench.suite('[protocol]\nselect = "mse"\n[[datasets]]\nuse = "blobs"\n[[methods]]\nuse = "slopes"\n')
+    said = bench("run", suite, expect=2).stderr
+    assert "protocol.select: 'mse' is for the task ranking, regression, not for binary" in said
+    assert not list((bench.folder / ".bench-store").glob("??/*"))
 
 
 def test_only_accepts_names_of_the_suite(bench: Bench) -> None:

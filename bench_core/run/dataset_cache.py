@@ -58,8 +58,7 @@ class DatasetCache:
         Raises:
             BenchError: it cannot be loaded.
         """
-        fingerprint = source.fingerprint(self.context)
-        if fingerprint is None:
+        if (fingerprint := source.fingerprint(self.context)) is None:
             return self._content(use, source)
         plugin = self.registry.plugin_of("datasets", use).source
         key = sha256_text(f"{plugin}|{fragment(use, source)}|{fingerprint}")
@@ -80,6 +79,10 @@ class DatasetCache:
             facts = facts_of(self.load(use, source))
             self._known[key], self._dirty = facts.as_plain(), True
             return facts
+
+    def task(self, content: str) -> str:
+        """The task of the data set with a content hash; empty if its facts are not remembered."""
+        return str(self._known.get(f"facts|{content}", {}).get("task", ""))
 
     def _content(self, use: str, source: DataSource) -> str:
         with one_blas_thread():

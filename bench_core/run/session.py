@@ -53,8 +53,14 @@ class SuiteSession:
         return self._known
 
     def plan(self, seeds: int | None = None, only: Mapping[str, list[str]] | None = None) -> Plan:
-        """The suite's plan, or a part of it. Trials in the store and known trials are done."""
-        return make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.known)
+        """The suite's plan, or a part of it. Trials in the store and known trials are done.
+
+        Raises:
+            RequestError: a metric of selection fits none of its data sets (`Suite.check_tasks`).
+        """
+        plan = make_plan(self.suite.trials(seeds, only), self.store, self.cache, self.known)
+        self.suite.check_tasks({name: self.cache.task(content) for name, content in plan.contents.items()})
+        return plan
 
     @property
     def folder(self) -> Path:

@@ -55,18 +55,19 @@ class Suite:
         self.path, self.text, self.file, self.registry = path, text, file, registry
         self.name, self.least_coverage = file.suite.name, file.protocol.least_coverage
         self.unread = tuple(unread)
-        self.metrics: dict[str, Metric] = {}
-        for i, name in enumerate(file.metrics):
-            self.metrics[name] = self.metric(name, f"{path}: metrics[{i}]")
+        named = enumerate(file.metrics)
+        self.metrics: dict[str, Metric] = {name: self.metric(name, f"{path}: metrics[{i}]") for i, name in named}
         _refuse_twice(file.datasets, f"{path}: datasets")
         _refuse_twice(file.methods, f"{path}: methods")
         for i, dataset in enumerate(file.datasets):
             _refuse_twice(dataset.costs, f"{path}: datasets[{i}].costs")
         for name in file.titles:
             self.metric(name, f"{path}: titles")
-        for key, rule in self._selects().items():
+        for key, rule, on in self._selects():
             self.metric(rule, f"{path}: {key}")
-        self._check_dataset_names()
+            if rule.startswith("accuracy-at-cap@") and rule not in self._at_caps(on):
+                raise RequestError(f"{path}: {key}: {rule!r} needs the cap {rule.partition('@')[2]} in caps")
+        self._check_methods()
         self._refuse_too_many()
         self._section_metrics: dict[str, Metric] = {}
         for key, section in registry.sections.items():
@@ -130,9 +131,12 @@ class Suite:
 
     def needed_metrics(self) -> dict[str, Metric]:
         """The table's metrics, those that the suite selects by, and those of its other sections."""
-        caps = sorted({cap for name in self.dataset_names() for cap in self.caps_of(name)})
-        names = [*(f"accuracy-at-cap@{cap}" for cap in caps), *self._selects().values()]
+        names = [*self._at_caps(self.dataset_names()), *(rule for _, rule, _ in self._selects())]
         return {**self.metrics, **self._section_metrics, **{name: self.metric(name) for name in names}}
+
+    def _at_caps(self, datasets: Sequence[str]) -> list[str]:
+        """The metrics of the data sets' caps, ascending."""
+        return [f"accuracy-at-cap@{cap}" for cap in sorted({cap for name in datasets for cap in self.caps_of(name)})]
 
     def selection_metrics(self) -> dict[str, Metric]:
         """Every metric that may be used for selection, defaults included."""
@@ -144,21 +148,42 @@ class Suite:
         title = self.file.titles.get(name)
         return metric if title is None else replace(metric, title=title)
 
-    def _selects(self) -> dict[str, str]:
-        """The metrics that the file uses for selection, by the keys that name them."""
-        file = self.file
-        rules = {"protocol.select": file.protocol.select}
-        rules |= {f"datasets[{i}].select": entry.select for i, entry in enumerate(file.datasets)}
-        rules |= {f"methods[{i}].select": entry.select for i, entry in enumerate(file.methods)}
-        return {key: rule for key, rule in rules.items() if isinstance(rule, str) and rule != "first"}
+    def _selects(self) -> list[tuple[str, str, list[str]]]:
+        """The metrics that the file uses for selection: the key that names one, the metric, and the data sets."""
+        file, names = self.file, self.dataset_names()
+        rules = [("protocol.select", file.protocol.select, [e.label for e in file.datasets if e.select is None])]
+        rules += [(f"datasets[{i}].select", entry.select, [entry.label]) for i, entry in enumerate(file.datasets)]
+        rules += [(f"methods[{i}].select", e.select, [*filter(e.runs_on, names)]) for i, e in enumerate(file.methods)]
+        return [(key, rule, on) for key, rule, on in rules if rule is not None and rule != "first"]
 
-    def _check_dataset_names(self) -> None:
+    def check_tasks(self, tasks: Mapping[str, str]) -> None:
+        """Refuse a metric of selection that none of its data sets can have.
+
+        Args:
+            tasks: data set → task; empty where it is not known.
+
+        Raises:
+            RequestError: the key that names the metric, and the tasks.
+        """
+        for key, rule, on in self._selects():
+            held, fit = {tasks.get(name, "") for name in on}, self.metric(rule).tasks
+            if held and not held & {"", *fit}:
+                tried, known = (", ".join(sorted(some)) for some in (held, fit))
+                raise RequestError(f"{self.path}: {key}: {rule!r} is for the task {known}, not for {tried}")
+
+    def _check_methods(self) -> None:
         known = self.dataset_names()
         for i, entry in enumerate(self.file.methods):
+            where = f"{self.path}: methods[{i}]"
             for key, named in (("only", entry.only), ("without", entry.without), ("on", list(entry.on))):
                 for name in filter(lambda name: name not in known, named):
                     hint = did_you_mean(name, known)
-                    raise RequestError(f"{self.path}: methods[{i}].{key}: there is no data set {name!r}; {hint}")
+                    raise RequestError(f"{where}.{key}: there is no data set {name!r}; {hint}")
+            if not any(map(entry.runs_on, known)):
+                raise RequestError(f"{where}.without: no data set remains for {entry.label!r}")
+            for table in (entry.parameters, *entry.on.values()):
+                for name in filter(entry.grid.__contains__, table):
+                    raise RequestError(f"{where}.grid: {name!r} is also in parameters or on; give it once")
 
     def _refuse_too_many(self) -> None:
         """Refuse a suite of more than `MOST_TRIALS` trials before its grids are expanded."""
@@ -211,6 +236,8 @@ class Suite:
             where = f"{self.path}: datasets[{d}] {entry.label!r}"
             source_class = self.registry.dataset(entry.use, where)
             source = self._build(source_class, entry.parameters, f"{where}.parameters")
+            if source.own_split and (entry.split or self.file.protocol.split).kind != "given":
+                raise RequestError(f"{where}.split: kind = 'given' is needed, as the parameters name a test file")
             schemes: list[tuple[Entry, Any]] = []
             for costs in entry.costs:
                 if "costs" not in only or costs.label in only["costs"]:

@@ -65,7 +65,8 @@ def _fault(error: Mapping[str, Any], place: tuple[Any, ...], known: Iterable[str
         tag = error.get("ctx", {}).get("tag", "")
         kinds = section.rules.kinds
         needed = f".kind is needed; known: {', '.join(kinds)}"
-        return f".kind: {tag!r} is not a kind of {section.key}; {did_you_mean(tag, kinds)}" if tag else needed
+        wrong = f".kind: {tag!r} is not a kind of {section.key}{' here' * (tag in kinds)}"
+        return f"{wrong}; {did_you_mean(tag, {*kinds} - {tag})}" if tag else needed
     if place and place[-1] == "encode" and error["type"] == "literal_error":
         return f": {_shortened(str(value))} is unknown; {did_you_mean(str(value), ENCODINGS)}"
     shown = f" (given: {_shortened(value)})" if isinstance(value, str | int | float | bool) else ""
@@ -102,8 +103,7 @@ _BRANCHES = {"float", "literal['threshold']"}
 
 def _keys_at(place: tuple[Any, ...], sections: Mapping[str, SuiteSection]) -> list[str]:
     """The allowed keys of the table at a place."""
-    names = [part for part in place if isinstance(part, str) and part not in _BRANCHES]
-    if not names:
+    if not (names := [part for part in place if isinstance(part, str) and part not in _BRANCHES]):
         return [*SuiteFile.model_fields, *sections, *OWNERS]
     owned = sections[names[0]].rules.tables if names[0] in sections else {}
     return list((owned.get(names[-1]) or _TABLES.get(names[-1], SuiteFile)).model_fields)

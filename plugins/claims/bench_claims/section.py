@@ -30,7 +30,10 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
             raise RequestError(f"{suite.path}: claims[{i}].count: there are {len(names)} data sets")
         names = [*names, *([other] if (other := getattr(claim, "against_dataset", "")) else [])]
         metrics: list[str] = []
-        for check in checks_within(claim):
+        for check, inner in zip(checks_within(claim), ("", ".of"), strict=False):
+            if repeated := _repeated(check):
+                key, name = repeated
+                raise RequestError(f"{suite.path}: claims[{i}]{inner}.{key}: {name!r} is named twice")
             metrics += [
                 getattr(check, "metric", ""),
                 *getattr(check, "objectives", []),
@@ -42,6 +45,22 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
                 _check_matched(suite, f"claims[{i}].matched", matched.metric)
         needed |= check_place(suite, f"claims[{i}]", names, claim.costs, [name for name in metrics if name])
     return needed
+
+
+def _repeated(check: Check) -> tuple[str, str] | None:
+    """Return the key that names a data set or a method for the second time, and the name; None if none does."""
+    against = getattr(check, "against", [])
+    other = getattr(check, "against_dataset", "")
+    compared = [against] if isinstance(against, str) else against
+    if not other or [other] == check.datasets:
+        compared = [getattr(check, "method", ""), *compared]
+    named = {"datasets": check.datasets, "against": compared}
+    named |= {key: getattr(check, key, []) for key in ("methods", "among")}
+    for key, names in named.items():
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                return key, name
+    return None
 
 
 def _check_matched(suite: Suite, where: str, name: str) -> None:

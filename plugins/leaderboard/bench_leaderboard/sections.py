@@ -40,8 +40,13 @@ def _check_grid_ends(suite: Suite, entries: Sequence[GridEndEntry]) -> dict[str,
 
 def _check_paper(suite: Suite, entries: Sequence[PaperEntry]) -> dict[str, Metric]:
     needed: dict[str, Metric] = {}
+    seen: dict[tuple[str, str, str, str], int] = {}
+    costs = dict(reversed(suite.grids))  # the first of each data set
     for i, entry in enumerate(entries):
         needed |= check_place(suite, f"paper[{i}]", [entry.dataset], entry.costs, [entry.metric])
+        place = entry.dataset, entry.costs or costs[entry.dataset], entry.method, entry.metric
+        if (other := seen.setdefault(place, i)) != i:
+            raise RequestError(f"{suite.path}: paper[{i}]: the number of {' · '.join(place)} is in paper[{other}], too")
     return needed
 
 

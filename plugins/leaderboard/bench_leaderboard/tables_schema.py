@@ -34,7 +34,7 @@ class TableEntry(BaseModel):
     heads: list[str] = []
     percent: bool = False
     series: str = ""
-    at: list[int] = []
+    at: list[Annotated[int, Field(ge=0)]] = []
     axis: str = "step"
     paper: dict[str, dict[str, float]] = {}
 

@@ -51,8 +51,9 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
     in the chosen rows it is NaN.
 
     Returns:
-        The chosen rows of ``records.policies``, sorted by `KEY`, with a column ``rule`` and a boolean ``over_budget``
-        (the chosen policy misses its metric's cap on validation).
+        The chosen rows of ``records.policies``, sorted by `KEY`, with a column ``rule`` (``first`` where the metric has
+        no value, as for another task) and a boolean ``over_budget`` (the chosen policy misses its metric's cap on
+        validation).
     """
     import pandas as pd
 
@@ -86,7 +87,9 @@ def select(records: Records, suite: Rules) -> pd.DataFrame:
         first = group.iloc[ordered.drop_duplicates(KEY).index]
         missed = goals[rule].missed if rule in goals and column in ordered else None
         over = [missed is not None and bool(missed(value)) for value in first.get(column, [0.0] * len(first))]
-        chosen.append(first.assign(over_budget=np.array(over, dtype=bool)))
+        unknown = first[column].isna().to_numpy() if column in first else np.ones(len(first), dtype=bool)
+        shown = np.where(unknown, "first", first["rule"]).astype(object)
+        chosen.append(first.assign(rule=shown, over_budget=np.array(over, dtype=bool)))
     if not chosen:
         return done.assign(over_budget=False)
     return _undefined(pd.concat(chosen).sort_values(KEY, kind="stable", ignore_index=True))

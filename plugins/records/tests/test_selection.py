@@ -89,6 +89,16 @@ def test_a_seed_whose_policies_all_answer_too_few_rows_keeps_the_best_of_them() 
     assert chosen(pieces, By("combined", least_coverage=0.25)) == ["0.0", "0.1"]
 
 
+def test_where_the_metric_has_no_value_the_rule_is_first() -> None:
+    """As on a data set of another task in a suite with one rule."""
+    nothing = {"combined": [[1.0, 3.0]], "auc": [[float("nan"), float("nan")]]}
+    some = {"combined": [[1.0, 3.0]], "auc": [[0.5, 0.75]]}
+    pieces = [*families(nothing, nothing, "A"), *families(some, some, "B")]
+    both = select(tabulate(pieces), By("auc"))
+    assert list(zip(both["rule"], both["label"], strict=True)) == [("first", "0.0"), ("auc", "0.1")]
+    assert set(select(tabulate(families(VALIDATION, TEST)), By("auc"))["rule"]) == {"first"}
+
+
 def test_first_takes_the_first_policy_of_the_first_grid_point_whatever_its_numbers() -> None:
     assert chosen(families(VALIDATION, TEST), By("first")) == ["0.0"]
 

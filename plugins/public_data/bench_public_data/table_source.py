@@ -8,14 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, MinLen
-from numpy.typing import NDArray
 
 from bench_core import Costs, DataContext, DataError, Dataset, DataSource, did_you_mean
 from bench_public_data.local_files import file_status, files_fingerprint, find_file, stem
+from bench_public_data.table_columns import is_marked, mixed, same_columns, without_zeros
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["TableSource"]
 
 _NEARLY_ALL = 0.9
-_MANY_NUMBERS = 20
-"""A column of more distinct numbers than this, and one or two repeated texts, is a numeric one."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +135,10 @@ class TableSource(DataSource):
         files = self.find(context)
         frames = [self._checked(path, self.read(path)) for path in files]
         for path, frame in zip(files[1:], frames[1:], strict=True):
-            _same_columns(files[0], frames[0], path, frame)
-        if mixed := _mixed(frames):
-            frames = [self._checked(path, self.read(path, mixed)) for path in files]
-            for column in _mixed(frames):
+            same_columns(files[0], frames[0], path, frame)
+        if several := mixed(frames):
+            frames = [self._checked(path, self.read(path, several)) for path in files]
+            for column in mixed(frames):
                 others = ", ".join(map(str, files[1:]))
                 raise DataError(f"{files[0]}: column {column!r} holds numbers here or in {others}, but not in both")
         table = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
@@ -208,8 +206,8 @@ class TableSource(DataSource):
         classes, codes = list(dataset.classes), np.asarray(dataset.target).tolist()
         found: dict[int, str] = {}
         for code, label in sorted(set(zip(codes, labels, strict=False))):
-            classes[code] = _without_zeros(label)
-            if _without_zeros(found.setdefault(code, label)) != classes[code]:
+            classes[code] = without_zeros(label)
+            if without_zeros(found.setdefault(code, label)) != classes[code]:
                 raise DataError(
                     f"{path}: labels {found[code]!r} and {label!r} of the target {self.target!r} are the same number; "
                     "write them alike, or as texts such as 'c1'"
@@ -235,7 +233,7 @@ class TableSource(DataSource):
             present = values.notna().to_numpy()
             texts = present & pd.to_numeric(values, errors="coerce").isna().to_numpy()
             share = 1 - texts.sum() / max(int(present.sum()), 1)
-            if not texts.any() or not (column in must or share >= _NEARLY_ALL or _is_marked(values, present, texts)):
+            if not texts.any() or not (column in must or share >= _NEARLY_ALL or is_marked(values, present, texts)):
                 continue
             row = int(texts.argmax())
             advice = ""
@@ -262,43 +260,3 @@ class TableSource(DataSource):
             member[matched] = number
         own = np.where(member >= 0, 0.0, 1.0) if self.price_each is None else np.full(len(features), self.price_each)
         return Costs(own, member, np.array([self.group_prices.get(group, 0.0) for group in self.groups]))
-
-
-def _without_zeros(label: str) -> str:
-    """Return a number without the zeros that end its decimals, with a decimal point."""
-    whole, _, decimals = label.replace(",", ".").partition(".")
-    kept = decimals.rstrip("0") if decimals.isdigit() else decimals
-    return f"{whole}.{kept}" if kept else whole or "0"
-
-
-def _is_marked(values: pd.Series[Any], present: NDArray[np.bool_], texts: NDArray[np.bool_]) -> bool:
-    """Whether most values are numbers, many of them distinct, and the others one or two repeated texts."""
-    if 2 * texts.sum() >= present.sum() or values[present & ~texts].nunique() <= _MANY_NUMBERS:
-        return False
-    words = values[texts].map(str).value_counts()
-    return bool(len(words) <= 2 and words.min() > 1)
-
-
-def _mixed(frames: list[pd.DataFrame]) -> list[str]:
-    """Return the columns that hold numbers in one table and other values in another."""
-    import pandas as pd
-
-    kinds: dict[str, set[bool]] = {}
-    for frame in frames if len(frames) > 1 else []:
-        for column in frame.columns[frame.notna().any()]:
-            kind = frame[column].dtype
-            number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-            kinds.setdefault(str(column), set()).add(number)
-    return [column for column, found in kinds.items() if len(found) > 1]
-
-
-def _same_columns(first: Path, frame: pd.DataFrame, second: Path, other: pd.DataFrame) -> None:
-    if list(frame.columns) == list(other.columns):
-        return
-    for name in frame.columns:
-        if name not in other.columns:
-            raise DataError(f"{second}: there is no column {name!r}, which {first} has")
-    for name in other.columns:
-        if name not in frame.columns:
-            raise DataError(f"{second}: column {name!r} is not in {first}")
-    # Columns in another order are fine, as pandas concatenates by name.

@@ -135,8 +135,7 @@ def verify(
         progress: called after every trial.
 
     Raises:
-        RequestError: ``sample`` is invalid, nothing is published, no published trial is one of the suite, or its
-            records name other kernels only.
+        RequestError: ``sample`` is invalid, nothing is published, or no published trial is one of the suite.
     """
     whole = published(session).whole
     if whole is None:
@@ -147,11 +146,6 @@ def verify(
         raise RequestError(f"{session.folder}: the suite has none of the trials that are published there")
     if kernels is not None:
         named = {name: whole.runs.get(name, {}).get("provenance", {}).get("kernels") or () for name in by_name}
-        known = sorted({kernel for names in named.values() for kernel in names})
-        if known and kernels not in known:
-            raise RequestError(
-                f"--kernels {kernels}: no record of {session.suite.name} names them; they name {', '.join(known)}"
-            )
         kept = {name for name in by_name if kernels in named[name]} | {key[-1] for key in whole.inapplicable}
         by_name = {name: planned for name, planned in by_name.items() if name in kept}
     chosen = [by_name[name] for name in sample_of(list(by_name), sample, seed)]

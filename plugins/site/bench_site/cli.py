@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bench_core import RequestError, hookimpl
+from bench_core import hookimpl
 from bench_core.suites import OUT, cli_errors, listed_plugins
 
 BENCH_CONTRACT_VERSION = 1
@@ -32,7 +32,7 @@ def site(directory: Path, out: Path, suites: Path, docs: Path) -> int:
 
     for option, folder, usual in (("--suites", suites, "suites"), ("--docs", docs, "docs")):
         if folder != Path(usual) and not folder.is_dir():
-            raise RequestError(f"{option} {folder}: there is no such folder")
+            click.echo(f"bench: {option} {folder}: there is no such folder, so the site lacks its pages", err=True)
     built = build_site(listed_plugins(), out, suites, docs, directory)
     for line in built.faults:
         click.echo(f"bench: {line}", err=True)

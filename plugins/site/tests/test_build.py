@@ -460,16 +460,12 @@ def test_the_site_of_the_committed_leaderboard_and_documentation_has_no_dead_lin
 
 
 @pytest.mark.slow
-def test_folders_that_do_not_exist_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_leaderboard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("empty").mkdir()
-    for words, said in (
-        (["--out", "nope"], "there is no leaderboard at nope"),
-        (["--out", "empty"], "there is no leaderboard at empty"),
-        (["--suites", "nope"], "--suites nope: there is no such folder"),
-    ):
-        done = CliRunner().invoke(main, ["site", "site", *words])
-        assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
+    for folder in ("nope", "empty"):
+        done = CliRunner().invoke(main, ["site", "site", "--out", folder])
+        assert (done.exit_code, f"there is no leaderboard at {folder}" in done.stderr) == (2, True), done.stderr
     assert not Path("site").exists()
 
 

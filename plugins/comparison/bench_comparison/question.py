@@ -78,8 +78,9 @@ def loss_answer(
     for task in get_args(Task):
         used = [cell for cell in cells if cell.task == task and cell.clear]
         left_out = [cell for cell in cells if cell.task == task and not cell.clear]
-        views += task_views(task, used, left_out, layout, entry.budgets)
-        sets += sets_of(used, unit_values(used, layout), layout)
+        values = unit_values(used, layout)
+        views += task_views(task, used, left_out, values, layout, entry.budgets)
+        sets += sets_of(used, values, layout)
     there = {place.kind for place in places.values()}
     answer = {
         "format": FORMAT,

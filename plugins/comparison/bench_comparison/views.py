@@ -35,7 +35,12 @@ LEVELS = (0.5, 0.75, 0.9, 1.0)
 
 
 def task_views(
-    task: Task, used: Sequence[Measured], left_out: Sequence[Measured], layout: Layout, budgets: Sequence[float]
+    task: Task,
+    used: Sequence[Measured],
+    left_out: Sequence[Measured],
+    values: Sequence[Numbers],
+    layout: Layout,
+    budgets: Sequence[float],
 ) -> list[dict[str, Any]]:
     """The views of one task: all prices together, then each kind of prices.
 
@@ -45,6 +50,7 @@ def task_views(
         task: the task of the views.
         used: data sets of this task with a clear reference.
         left_out: its other data sets.
+        values: of ``used``, from `bench_comparison.sets.unit_values`.
         layout: of the suite's methods.
         budgets: shares of the price.
     """
@@ -54,8 +60,8 @@ def task_views(
         if here or out:
             view = {"task": task, "prices": prices, "title": TITLES[prices], **_datasets(here, out)}
             if here:
-                values = unit_values(here, layout)
-                drawn = [split_draws(v, _number(c.dataset)) for v, c in zip(values, here, strict=True)]
+                own = values if prices == "all" else unit_values(here, layout)
+                drawn = [split_draws(v, _number(c.dataset)) for v, c in zip(own, here, strict=True)]
                 view |= _view(here, drawn, layout, budgets, prices == "all")
             views.append(view)
     if views:

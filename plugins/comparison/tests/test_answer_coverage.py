@@ -58,7 +58,7 @@ def measured(cells: Sequence[Numbers]) -> list[Measured]:
 def step(cells: Sequence[Numbers], places: Mapping[str, Place]) -> dict[str, Any]:
     layout = Layout.of(places, dict.fromkeys(places, 1.0))
     used = measured(cells)
-    views = task_views("classification", used, [], layout, [0.1])
+    views = task_views("classification", used, [], unit_values(used, layout), layout, [0.1])
     found: dict[str, Any] = views[0]["steps"][0]
     return found
 
@@ -81,7 +81,8 @@ def test_with_each_kind_of_prices_the_best_methods_are_those_with_these_prices()
         for cell in measured(cells):
             name = f"{cell.dataset}, {prices}"
             used.append(replace(cell, dataset=name, family=name, prices=prices))
-    views = task_views("classification", used, [], Layout.of(places, dict.fromkeys(places, 1.0)), [0.1])
+    layout = Layout.of(places, dict.fromkeys(places, 1.0))
+    views = task_views("classification", used, [], unit_values(used, layout), layout, [0.1])
     groups = {group["title"]: group["difference"][0] for group in views[0]["dynamic"][0]["groups"]}
     assert groups["unit prices"] == pytest.approx(0.4)
     assert groups["drawn prices"] == pytest.approx(0.2)

@@ -192,7 +192,7 @@ def _check_drop(session: SuiteSession, drop: Collection[str]) -> None:
     """Check the names whose published records may be lost.
 
     Raises:
-        RequestError: neither the suite nor what is published has a name.
+        RequestError: a name is neither in the suite nor in its published records.
     """
     if not drop:
         return

@@ -68,7 +68,7 @@ def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str
 
 
 def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
-    """Return a sentence if the target was taken for classes, but may be a quantity: decimal commas or whole numbers."""
+    """Return a note if the classes of a target look like numbers: with decimal commas, or more than five whole ones."""
     if has_decimal_commas(dataset.classes):
         return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]
     numbers = all(re.fullmatch(r"-?\d+", name) for name in dataset.classes)

@@ -261,7 +261,7 @@ def check_rows(dataset: Dataset) -> None:
     """Check that a table has enough rows, rows of at least two classes, and classes with several rows.
 
     Raises:
-        RequestError: it has too few rows, or rows of one class only, or nearly every row has a class of its own.
+        RequestError: it has too few rows, it has rows of one class only, or nearly every class has only one row.
     """
     if dataset.n_rows < LEAST_ROWS:
         raise RequestError(

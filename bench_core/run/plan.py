@@ -100,14 +100,13 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
     done, failed = store.names()
     done |= known.done
     failed = (failed | known.failed) - done
-    contents = plan.contents
     unusable: dict[str, str] = {}
     applicability = _Applicability(cache)
     rows: list[tuple[Trial, str, str, str, str]] = []
     for trial in trials:
-        if trial.dataset in plan.unavailable and trial.dataset not in contents:
+        if trial.dataset in plan.unavailable and trial.dataset not in plan.contents:
             continue
-        if trial.dataset not in contents:
+        if trial.dataset not in plan.contents:
             definition = plan.definitions[trial.dataset] = definition_of(trial)
             content = attempt(partial(cache.content, trial.dataset_use, trial.source))
             if isinstance(content, BaseException):
@@ -116,8 +115,8 @@ def make_plan(trials: Iterable[Trial], store: Store, cache: DatasetCache, known:
                     plan.unavailable[trial.dataset] = unusable[trial.dataset]
                     continue
                 content = known.contents[definition]
-            contents[trial.dataset] = content
-        content = contents[trial.dataset]
+            plan.contents[trial.dataset] = content
+        content = plan.contents[trial.dataset]
         name = trial.name(content)
         state, reason = "done", ""
         if name not in done:

@@ -145,15 +145,15 @@ class Suite:
     def metric(self, name: str, where: str = "") -> Metric:
         """A metric by name, with the suite's title for it; ``where`` is the place for messages."""
         metric = self.registry.metric(name, where or self.path)
-        title = self.file.titles.get(name)
-        return metric if title is None else replace(metric, title=title)
+        return replace(metric, title=self.file.titles.get(name, metric.title))
 
     def _selects(self) -> list[tuple[str, str, list[str]]]:
         """The metrics that the file uses for selection: the key that names one, the metric, and the data sets."""
         file, names = self.file, self.dataset_names()
         rules = [("protocol.select", file.protocol.select, [e.label for e in file.datasets if e.select is None])]
         rules += [(f"datasets[{i}].select", entry.select, [entry.label]) for i, entry in enumerate(file.datasets)]
-        rules += [(f"methods[{i}].select", e.select, [*filter(e.runs_on, names)]) for i, e in enumerate(file.methods)]
+        own = [(i, entry) for i, entry in enumerate(file.methods) if entry.select is not None]
+        rules += [(f"methods[{i}].select", entry.select, [*filter(entry.runs_on, names)]) for i, entry in own]
         return [(key, rule, on) for key, rule, on in rules if rule is not None and rule != "first"]
 
     def check_tasks(self, tasks: Mapping[str, str]) -> None:

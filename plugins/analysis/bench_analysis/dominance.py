@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bench_core import Metric
 
 __all__ = ["dominated_by", "dominates", "objectives"]
@@ -28,21 +31,21 @@ def objectives(task: str, threshold: float | None, listed: Sequence[str]) -> lis
 
 def dominates(a: Sequence[float], b: Sequence[float], goals: Sequence[str]) -> bool:
     """Whether ``a`` is at least as good as ``b`` in every objective and, beyond rounding, better in at least one."""
-    better = False
-    for x, y, goal in zip(a, b, goals, strict=True):
-        gain = x - y if goal == "max" else y - x
-        slack = _EQUAL * max(abs(x), abs(y))
-        if gain < -slack:
-            return False
-        better |= gain > slack
-    return better
+    return bool(_dominating(np.array([a, b], dtype=np.float64), goals)[0, 1])
 
 
 def dominated_by(points: Mapping[str, Sequence[float]], metrics: Sequence[Metric]) -> dict[str, list[str]]:
     """Name → names of those that dominate it, in the order given; only names that are dominated."""
-    goals = [metric.goal for metric in metrics]
-    dominators = {
-        name: [other for other, theirs in points.items() if dominates(theirs, point, goals)]
-        for name, point in points.items()
-    }
-    return {name: others for name, others in dominators.items() if others}
+    names, goals = list(points), [metric.goal for metric in metrics]
+    dominating = _dominating(np.array(list(points.values()), dtype=np.float64).reshape(len(names), len(goals)), goals)
+    found = {name: np.flatnonzero(column).tolist() for name, column in zip(names, dominating.T, strict=True)}
+    return {name: [names[i] for i in others] for name, others in found.items() if others}
+
+
+def _dominating(points: NDArray[np.float64], goals: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether point i dominates point j; bool (points, points), from float64 (points, goals)."""
+    signed = points * np.where(np.array(goals) == "max", 1.0, -1.0)
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        gain = signed[:, None] - signed[None]
+    slack = _EQUAL * np.maximum(np.abs(points)[:, None], np.abs(points)[None])
+    return np.asarray(~(gain < -slack).any(axis=2) & (gain > slack).any(axis=2))

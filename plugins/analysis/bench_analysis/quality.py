@@ -116,7 +116,7 @@ def default_quality(suite: Suite, records: Records, frame: pd.DataFrame) -> Qual
         return None
     name = str(frame["name"].iloc[0])
     task = str(records.infos[name]["task"])
-    known = {**suite.selection_metrics(), **suite.needed_metrics()}
+    known = suite.selection_metrics()
     candidates: list[str] = []
     if task in ("binary", "multiclass"):
         candidates += ["accuracy", "error", RIGHT_ANSWERS.name]

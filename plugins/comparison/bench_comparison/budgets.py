@@ -167,7 +167,7 @@ def answers_of(
     table = points_of(records, frame, quality, cost)
     if table.empty:
         return None
-    present = set(table["method"])
+    present = set(table["method"].unique())
     names = [name for name in methods if name in present]
     seeds = np.unique(table["seed"].to_numpy())
     row = table["method"].map({name: i for i, name in enumerate(names)}).to_numpy(dtype=np.int64)

@@ -127,11 +127,11 @@ def split_draws(values: Numbers, place: int) -> Numbers:
 
 def stretch(families: int) -> float:
     """Factor by which deviations are stretched, for a number of families; 1 for a single family."""
-    from scipy.stats import norm, t
+    from scipy.special import ndtri, stdtrit
 
     if families < 2:
         return 1.0
-    ratio = float(t.ppf(0.975, families - 1) / norm.ppf(0.975))
+    ratio = float(stdtrit(families - 1, 0.975) / ndtri(0.975))
     return round(float(((families + 1) / (families - 1)) ** 0.5 * ratio), 9)
 
 

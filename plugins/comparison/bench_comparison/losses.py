@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BAND", "CLEARLY", "beaten", "group_of", "interval", "losses", "outcomes", "plain"]
+__all__ = ["BAND", "CLEARLY", "beaten", "group_of", "interval", "intervals", "losses", "outcomes", "plain"]
 
 Numbers = NDArray[np.float64]
 
@@ -78,19 +78,32 @@ def group_of(better: float, equal: float, worse: float) -> str:
     return "worse" if worse >= CLEARLY else "open"
 
 
+def intervals(means: Numbers, *, mean: bool = False) -> list[list[float | None]]:
+    """``[value, low, high]`` of each unit: 95 % of the draws lie between the ends; both None without draws.
+
+    Args:
+        means: float64 (draws + 1, units); the first row is the observed one.
+        mean: take the mean of the draws as the value, for an expected loss.
+    """
+    draws = means[1:]
+    if not len(draws):
+        return [[plain(value), None, None] for value in means[0].tolist()]
+    values = np.add.accumulate(draws)[-1] / len(draws) if mean else means[0]
+    values = np.where(np.isnan(draws).any(axis=0), means[0], values)
+    low, high = np.percentile(draws, [2.5, 97.5], axis=0)
+    rows = zip(values.tolist(), low.tolist(), high.tolist(), strict=True)
+    return [[plain(number) for number in row] for row in rows]
+
+
 def interval(observed: float, draws: Numbers, *, mean: bool = False) -> list[float | None]:
-    """``[value, low, high]``: 95 % of the draws lie between the ends.
+    """As `intervals`, for one unit.
 
     Args:
         observed: the observed value.
         draws: float64 (draws,).
         mean: take the mean of the draws as the value, for an expected loss.
     """
-    if np.isnan(draws).any() or not len(draws):
-        return [plain(observed), None, None]
-    value = float(np.add.accumulate(draws)[-1] / len(draws)) if mean else observed
-    low, high = np.percentile(draws, [2.5, 97.5])
-    return [plain(value), plain(float(low)), plain(float(high))]
+    return intervals(np.append(observed, draws)[:, None], mean=mean)[0]
 
 
 def plain(value: float) -> float | None:

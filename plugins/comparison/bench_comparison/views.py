@@ -12,7 +12,7 @@ from bench_comparison.draws import Table, draws_of, split_draws, without_spread
 from bench_comparison.findings import FEW
 from bench_comparison.kinds import SIMPLEST
 from bench_comparison.layout import Layout
-from bench_comparison.losses import BAND, beaten, group_of, interval, losses, outcomes, plain
+from bench_comparison.losses import BAND, beaten, group_of, intervals, losses, outcomes, plain
 from bench_comparison.populations import Task
 from bench_comparison.row_by_row import row_by_row, with_prices
 from bench_comparison.scale import Measured
@@ -172,10 +172,7 @@ def _step(
         named = [units[u - at[name][0]] for u in there]
         lost = losses(quality[:, there], range(len(there)), [True] * len(there))
         first = beaten(quality[1:, there], [True] * len(there))
-        rows[name] = [
-            _row(unit.name, quality[:, u], lost[:, i], first[i], families_of[u])
-            for i, (u, unit) in enumerate(zip(there, named, strict=True))
-        ]
+        rows[name] = _rows([unit.name for unit in named], quality[:, there], lost, first.tolist(), families_of[there])
         for row, unit in zip(rows[name], named, strict=True):
             mine = _taken(quality[0, :m], unit.members)
             row |= {"method": layout.methods[mine], "kind": layout.places[layout.methods[mine]].kind}
@@ -217,14 +214,15 @@ def _taken(means: Numbers, members: Sequence[int]) -> int:
     return max(members, key=lambda m: (-np.inf if np.isnan(means[m]) else means[m], -m))
 
 
-def _row(name: str, quality: Numbers, lost: Numbers, first: float, families: int) -> dict[str, Any]:
-    return {
-        "name": name,
-        "quality": interval(float(quality[0]), quality[1:]),
-        "loss": interval(float(lost[0]), lost[1:], mean=True),
-        "best": plain(float(first)),
-        "families": int(families),
-    }
+def _rows(
+    names: Sequence[str], quality: Numbers, lost: Numbers, first: Sequence[float], families: NDArray[np.int64]
+) -> list[dict[str, Any]]:
+    """A row for each unit, in the order of the columns of ``quality`` and ``lost``."""
+    columns = zip(names, intervals(quality), intervals(lost, mean=True), first, families.tolist(), strict=True)
+    return [
+        {"name": name, "quality": reached, "loss": loss, "best": plain(best), "families": number}
+        for name, reached, loss, best, number in columns
+    ]
 
 
 def _methods(
@@ -242,13 +240,15 @@ def _methods(
     columns = [*there, *rivals]
     groups = [layout.groups[i] for i in there] + [u - m for u in rivals]
     lost = losses(quality[:, columns], groups, [False] * len(there) + [True] * len(rivals))
-    rows = []
+    first = []
     for place, i in enumerate(there):
-        method = layout.methods[i]
-        alone = [p == place or (p >= len(there) and groups[p] != groups[place]) for p in range(len(columns))]
-        row = _row(method, quality[:, i], lost[:, place], beaten(quality[1:, columns], alone)[place], families_of[i])
-        at = layout.places[method]
-        rows.append(row | {"kind": at.kind, "algorithm": at.algorithm, "beside": plain(beside[i])})
+        others = [u for u in rivals if u - m != groups[place]]
+        first.append(beaten(quality[1:, [i, *others]], [True] * (1 + len(others))).item(0))
+    methods = [layout.methods[i] for i in there]
+    rows = _rows(methods, quality[:, there], lost[:, : len(there)], first, families_of[there])
+    for row, i in zip(rows, there, strict=True):
+        at = layout.places[layout.methods[i]]
+        row |= {"kind": at.kind, "algorithm": at.algorithm, "beside": plain(beside[i])}
     return sorted(rows, key=lambda row: (row["loss"][0], layout.methods.index(row["name"])))
 
 

@@ -85,7 +85,7 @@ class Committed:
         for name, rows in holes.items():
             lacking |= set(rows.loc[rows["dataset"].map(tasks).isin(self.metrics[name].tasks), "name"])
         finished, failed, inapplicable = (
-            set(frame.loc[frame["status"] == status, "name"]) for status in ("ok", "failed", "not applicable")
+            set(frame.loc[frame["status"] == status, "name"].unique()) for status in ("ok", "failed", "not applicable")
         )
         return finished - lacking, failed - finished, inapplicable
 

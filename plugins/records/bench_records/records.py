@@ -83,7 +83,7 @@ class Records(Once):
     def done(self) -> set[str]:
         """Names of the trials that are done."""
         frame = self.policies
-        return set(frame.loc[frame["status"] == "ok", "name"]) if len(frame) else set()
+        return set(frame.loc[frame["status"] == "ok", "name"].unique()) if len(frame) else set()
 
     @cached_property
     def inapplicable(self) -> dict[tuple[str, str, str, str], str]:

@@ -21,7 +21,8 @@ def inert(cell: Any) -> Any:
     """
     if not isinstance(cell, str):
         return cell
-    return ("'" * cell.startswith(_RUN) + cell).replace("\r\n", "\n").replace("\r", "\n")
+    whole = cell.replace("\r\n", "\n").replace("\r", "\n") if "\r" in cell else cell
+    return f"'{whole}" if cell.startswith(_RUN) else whole
 
 
 def csv_text(head: Iterable[str], rows: Iterable[Iterable[Any]], digits: int = 0) -> str:

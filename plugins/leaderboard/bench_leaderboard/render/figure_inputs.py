@@ -83,16 +83,16 @@ def _plain(value: Any) -> Any:
     Raises:
         TypeError: it has no such form.
     """
-    if value is None or isinstance(value, str | bool | int):
+    if value is None or isinstance(value, (str, bool, int)):
         return value
-    if isinstance(value, float | np.floating):
+    if isinstance(value, (float, np.floating)):
         return _digits(float(value))
     if isinstance(value, np.ndarray):
         one = _digits if value.dtype.kind == "f" and value.ndim == 1 else _plain
         return [value.dtype.kind, *map(one, value.tolist())]
     if isinstance(value, np.generic):
         return _plain(value.item())
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return list(map(_plain, value))
     if isinstance(value, Mapping):
         return ["map", *([_plain(key), _plain(item)] for key, item in value.items())]

@@ -84,9 +84,7 @@ def rho_max(X: Floats, y: Floats, weights: Floats, intercept: bool = True) -> fl
 
 def lambda_max(X: Floats, y: Floats, weights: Floats, rho: float, penalty: Penalty, intercept: bool = True) -> float:
     """The smallest λ at which a single classifier gives no priced column a weight; 0 if no column has a price."""
-    prices = penalty.sum_over(penalty.weights)
-    excess = _pull(X, y, weights, intercept)[prices > 0] - rho
-    return float((excess / prices[prices > 0]).max(initial=0.0))
+    return penalty.smallest_factor(np.maximum(_pull(X, y, weights, intercept) - rho, 0.0))
 
 
 def fit_trees(

@@ -87,10 +87,11 @@ class Leaf:
         gradient = (self.omega * (fitted + bias - self.y)) @ self.X
         squares = group_squares(beta, self.penalty.ptr, self.penalty.rows, len(self.v))
         corner = np.where(squares + self.const > 0, 0.0, self.v)
-        excess = np.abs(gradient) - self.rho - self.penalty.sum_over(corner)
+        pull = np.where(self.open, np.maximum(np.abs(gradient) - self.rho, 0.0), 0.0)
+        excess = self.penalty.excess(pull, corner)
         # In units of the loss: the gain of moving a weight by its natural size.
         gain = np.where(self.open & (beta == 0), excess * np.where(self.open, self.scale, 0.0), 0.0)
-        return gain, -np.sign(gradient) * np.maximum(excess, 0.0)
+        return gain, -np.sign(gradient) * excess
 
     def solve(self, beta: Floats, bias: float, tol: float = 1e-5) -> tuple[Floats, float, bool]:
         """Minimise from a start.

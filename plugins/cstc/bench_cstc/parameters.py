@@ -63,7 +63,7 @@ class TreeParameters(Method):
     cost, JMLR 15, 2014.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     variant: ClassVar[Literal["cstc", "cscc", "cronus"]] = "cstc"
     lambdas: Lambdas = (0.053, 0.079, 0.159, 0.317, 0.476, 0.635, 0.794, 0.952)

@@ -101,6 +101,22 @@ def test_columns_that_are_not_allowed_get_no_weight():
     assert np.flatnonzero(beta).tolist() == [1]
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.3, 0.99))
+def test_columns_that_share_a_price_are_bought_if_they_are_worth_it_together(seed, part):
+    """Orthonormal columns, so that the minimum is known: h (1 − v/‖h‖) for the group's h = (2/n) Xᵀy."""
+    rng = np.random.default_rng(seed)
+    X = np.linalg.qr(rng.normal(size=(60, 4)))[0] * np.sqrt(60)
+    y = X @ rng.uniform(0.5, 2.0, 4)
+    h = 2 * X.T @ y / 60
+    penalty = Penalty.build(Costs(np.ones(1)), [np.zeros(1, dtype=np.int64)] * 4)
+    v = part * np.linalg.norm(h)
+    leaf = Leaf(X, y, np.ones(60), 0.0, np.array([v]), np.zeros(1), penalty, scale_of(X, y), intercept=False)
+    beta, _, converged = leaf.solve(np.zeros(4), 0.0, tol=1e-9)
+    assert converged
+    np.testing.assert_allclose(beta, h / 2 * (1 - part), atol=2e-3)
+
+
 def test_a_leaf_that_no_row_reaches_does_not_change():
     leaf = random_leaf(3)
     nobody = Leaf(leaf.X, leaf.y, np.zeros(40), 0.1, leaf.v, leaf.const, leaf.penalty, leaf.scale)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from bench_core import Costs
@@ -82,3 +83,80 @@ class Penalty:
         """Sum over each column's groups: float64 (columns,)."""
         running = np.concatenate([[0.0], np.cumsum(per_group[self.rows])])
         return np.asarray(running[self.ptr[1:]] - running[self.ptr[:-1]])
+
+    def excess(self, pull: Floats, prices: Floats) -> Floats:
+        """What remains of each column's pull after its groups' prices; all 0 only if no column should have weight.
+
+        This is the proximal operator of ``Σ_r prices[r] ‖β_r‖₂``. The columns of a group share its price: a group is
+        worth it if the norm of what its columns pull beyond their other groups' prices exceeds it.
+
+        Args:
+            pull: float64 (columns,), at least 0: absolute gradient of the loss at weight 0, less the l1 norm's weight.
+            prices: float64 (groups,): price of each group; 0 for a group that is paid already.
+
+        Returns:
+            float64 (columns,). If groups overlap without one containing the other, it is right to 1e-9 of the greatest
+            pull or after 200 rounds, and too large before.
+
+        Source: Jenatton, Mairal, Obozinski, Bach, Proximal methods for hierarchical sparse coding, JMLR 12, 2011,
+        Algorithm 1 (one round suffices where groups are nested).
+        """
+        return np.asarray(_excess(pull, prices, self.ptr, self.rows))
+
+    def smallest_factor(self, pull: Floats) -> float:
+        """The smallest factor of all groups' weights at which no column of a group should have weight.
+
+        Args:
+            pull: float64 (columns,), at least 0, as in `excess`; columns without a group are ignored.
+        """
+        pull = np.where(np.diff(self.ptr) > 0, pull, 0.0)
+        prices = self.sum_over(self.weights)
+        low = float((pull[prices > 0] / prices[prices > 0]).max(initial=0.0))
+        if low <= 0:
+            return 0.0
+
+        def too_low(factor: float) -> bool:
+            return bool(self.excess(pull, factor * self.weights).max() > 1e-9 * pull.max())
+
+        high = low
+        while too_low(high):
+            low, high = high, 2 * high
+        while high - low > 1e-9 * high:
+            middle = (low + high) / 2
+            low, high = (middle, high) if too_low(middle) else (low, middle)
+        return high
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
+def _excess(pull: Floats, prices: Floats, ptr: Ints, rows: Ints) -> Floats:
+    """`Penalty.excess` by block-coordinate ascent in the dual problem, groups of few columns first."""
+    count = np.zeros(len(prices) + 1, dtype=np.int64)
+    for r in rows:
+        count[r + 1] += 1
+    first = np.cumsum(count)
+    place, columns = first[:-1].copy(), np.empty(len(rows), dtype=np.int64)
+    for t in range(len(pull)):
+        for e in range(ptr[t], ptr[t + 1]):
+            columns[place[rows[e]]] = t
+            place[rows[e]] += 1
+    order = np.argsort(count[1:], kind="mergesort")
+    left, taken = pull.copy(), np.zeros(len(rows))
+    greatest = pull.max() if len(pull) else 0.0
+    for _ in range(200):
+        change = 0.0
+        for r in order:
+            if prices[r] <= 0.0:
+                continue
+            norm = 0.0
+            for e in range(first[r], first[r + 1]):
+                norm += (left[columns[e]] + taken[e]) ** 2
+            norm = np.sqrt(norm)
+            share = 1.0 if norm <= prices[r] else prices[r] / norm
+            for e in range(first[r], first[r + 1]):
+                whole = left[columns[e]] + taken[e]
+                change = max(change, abs(share * whole - taken[e]))
+                taken[e] = share * whole
+                left[columns[e]] = whole - taken[e]
+        if change <= 1e-9 * greatest:
+            break
+    return left

@@ -88,15 +88,15 @@ class Penalty:
         """What remains of each column's pull after its groups' prices; all 0 only if no column should have weight.
 
         This is the proximal operator of ``Σ_r prices[r] ‖β_r‖₂``. The columns of a group share its price: a group is
-        worth it if the norm of what its columns pull beyond their other groups' prices exceeds it.
+        bought if the norm of what its columns pull beyond the prices of their other groups exceeds its price.
 
         Args:
             pull: float64 (columns,), at least 0: absolute gradient of the loss at weight 0, less the l1 norm's weight.
             prices: float64 (groups,): price of each group; 0 for a group that is paid already.
 
         Returns:
-            float64 (columns,). If groups overlap without one containing the other, it is right to 1e-9 of the greatest
-            pull or after 200 rounds, and too large before.
+            float64 (columns,). If two groups overlap and neither contains the other, it is approached from above, in at
+            most 200 rounds, until no value changes by more than 1e-9 of the greatest pull.
 
         Source: Jenatton, Mairal, Obozinski, Bach, Proximal methods for hierarchical sparse coding, JMLR 12, 2011,
         Algorithm 1 (one round suffices where groups are nested).

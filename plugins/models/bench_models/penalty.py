@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from bench_core import Costs
+from bench_models.kernels_penalty import group_excess
 
 __all__ = ["Penalty"]
 
@@ -101,7 +101,7 @@ class Penalty:
         Source: Jenatton, Mairal, Obozinski, Bach, Proximal methods for hierarchical sparse coding, JMLR 12, 2011,
         Algorithm 1 (one round suffices where groups are nested).
         """
-        return np.asarray(_excess(pull, prices, self.ptr, self.rows))
+        return np.asarray(group_excess(pull, prices, self.ptr, self.rows))
 
     def smallest_factor(self, pull: Floats) -> float:
         """The smallest factor of all groups' weights at which no column of a group should have weight.
@@ -125,38 +125,3 @@ class Penalty:
             middle = (low + high) / 2
             low, high = (middle, high) if too_low(middle) else (low, middle)
         return high
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
-def _excess(pull: Floats, prices: Floats, ptr: Ints, rows: Ints) -> Floats:
-    """`Penalty.excess` by block-coordinate ascent in the dual problem, groups of few columns first."""
-    count = np.zeros(len(prices) + 1, dtype=np.int64)
-    for r in rows:
-        count[r + 1] += 1
-    first = np.cumsum(count)
-    place, columns = first[:-1].copy(), np.empty(len(rows), dtype=np.int64)
-    for t in range(len(pull)):
-        for e in range(ptr[t], ptr[t + 1]):
-            columns[place[rows[e]]] = t
-            place[rows[e]] += 1
-    order = np.argsort(count[1:], kind="mergesort")
-    left, taken = pull.copy(), np.zeros(len(rows))
-    greatest = pull.max() if len(pull) else 0.0
-    for _ in range(200):
-        change = 0.0
-        for r in order:
-            if prices[r] <= 0.0:
-                continue
-            norm = 0.0
-            for e in range(first[r], first[r + 1]):
-                norm += (left[columns[e]] + taken[e]) ** 2
-            norm = np.sqrt(norm)
-            share = 1.0 if norm <= prices[r] else prices[r] / norm
-            for e in range(first[r], first[r + 1]):
-                whole = left[columns[e]] + taken[e]
-                change = max(change, abs(share * whole - taken[e]))
-                taken[e] = share * whole
-                left[columns[e]] = whole - taken[e]
-        if change <= 1e-9 * greatest:
-            break
-    return left

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench_models.kernels_penalty import group_excess
 from bench_models.penalty import Penalty
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,6 +54,14 @@ def test_columns_of_a_feature_share_its_price():
     np.testing.assert_allclose(left, [0.06, 0.08, 0.0], atol=1e-12)
     # Neither column alone is worth 4.9.
     assert penalty.excess(np.array([3.0, 0.0, 0.0]), penalty.weights).tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_kernel_equals_its_reference_implementation(seed):
+    rng = np.random.default_rng(seed)
+    penalty = random_penalty(rng, 6)
+    given = rng.uniform(0, 4, 6), penalty.weights, penalty.ptr, penalty.rows
+    np.testing.assert_allclose(group_excess(*given), group_excess.py_func(*given), rtol=1e-12, atol=1e-12)
 
 
 def test_a_paid_group_takes_nothing():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BAND", "CLEARLY", "beaten", "group_of", "interval", "intervals", "losses", "outcomes", "plain"]
+__all__ = ["BAND", "CLEARLY", "beaten", "group_of", "intervals", "losses", "outcomes", "plain"]
 
 Numbers = NDArray[np.float64]
 
@@ -93,17 +93,6 @@ def intervals(means: Numbers, *, mean: bool = False) -> list[list[float | None]]
     low, high = np.percentile(draws, [2.5, 97.5], axis=0)
     rows = zip(values.tolist(), low.tolist(), high.tolist(), strict=True)
     return [[plain(number) for number in row] for row in rows]
-
-
-def interval(observed: float, draws: Numbers, *, mean: bool = False) -> list[float | None]:
-    """As `intervals`, for one unit.
-
-    Args:
-        observed: the observed value.
-        draws: float64 (draws,).
-        mean: take the mean of the draws as the value, for an expected loss.
-    """
-    return intervals(np.append(observed, draws)[:, None], mean=mean)[0]
 
 
 def plain(value: float) -> float | None:

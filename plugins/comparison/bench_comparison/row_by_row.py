@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bench_comparison.draws import Table, draws_of, without_spread
 from bench_comparison.findings import FEW
 from bench_comparison.layout import Layout
-from bench_comparison.losses import interval, outcomes, plain
+from bench_comparison.losses import intervals, outcomes, plain
 from bench_comparison.scale import Measured
 from bench_comparison.schema import PRICES
 from bench_comparison.sensitivity import most_influential
@@ -96,7 +96,7 @@ def _gap(cells: Sequence[Measured], gaps: Sequence[Numbers], mine: Sequence[int]
     better, equal, worse = outcomes(points[1:])
     return {
         "families": len(set(families)),
-        "difference": interval(float(quality[0]), quality[1:]),
+        "difference": intervals(quality[:, None])[0],
         "better": plain(better),
         "equal": plain(equal),
         "worse": plain(worse),

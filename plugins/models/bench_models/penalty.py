@@ -85,7 +85,7 @@ class Penalty:
         return np.asarray(running[self.ptr[1:]] - running[self.ptr[:-1]])
 
     def excess(self, pull: Floats, prices: Floats) -> Floats:
-        """What remains of each column's pull after its groups' prices; all 0 only if no column should have weight.
+        """Each column's pull, less its part of the prices of its groups; 0 for all columns if zero weights are optimal.
 
         This is the proximal operator of ``Σ_r prices[r] ‖β_r‖₂``. The columns of a group share its price: a group is
         bought if the norm of what its columns pull beyond the prices of their other groups exceeds its price.
@@ -104,7 +104,7 @@ class Penalty:
         return np.asarray(group_excess(pull, prices, self.ptr, self.rows))
 
     def smallest_factor(self, pull: Floats) -> float:
-        """The smallest factor of all groups' weights at which no column of a group should have weight.
+        """The smallest factor by which all prices can be multiplied so that zero weights are optimal.
 
         Args:
             pull: float64 (columns,), at least 0, as in `excess`; columns without a group are ignored.

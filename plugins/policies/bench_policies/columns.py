@@ -68,7 +68,11 @@ def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str
 
 
 def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
-    """Return a note if the classes of a target look like numbers: with decimal commas, or more than five whole ones."""
+    """Return a note if the target was read as classes but may be a quantity.
+
+    There are two such cases: nearly all classes are numbers with decimal commas; or all classes are whole numbers,
+    there are more than five of them, and the task was not given.
+    """
     if has_decimal_commas(dataset.classes):
         return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]
     numbers = all(re.fullmatch(r"-?\d+", name) for name in dataset.classes)

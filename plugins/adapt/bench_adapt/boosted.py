@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from bench_adapt.linear import gradients
 from bench_core import Problem
 
-__all__ = ["BoostedFitter", "BoostedPair"]
+__all__ = ["BoostedFitter", "BoostedPair", "least_constant"]
 
 _LEAST = 1e-6
-"""Least second derivative: a row whose share is 0 or 1 leaves one of the models without weight."""
+"""Least second derivative: a row whose share is 0 or 1 leaves one of the models without weight. Also the least share of
+a class, and of rows that the gate keeps or sends on, in the constant that the trees start from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +32,12 @@ class BoostedPair:
     Attributes:
         flat: the trees; tree t adds to output t modulo the number of outputs, the gate's last.
         width: outputs of the cheap model: 1, or the number of classes.
+        start: float64 (outputs + 1,): the scores of every row before the first tree.
     """
 
     flat: FlatTrees
     width: int
+    start: NDArray[np.float64]
 
     @cached_property
     def _additive(self) -> AdditiveTrees:
@@ -47,11 +50,11 @@ class BoostedPair:
 
     def outputs(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores of the cheap model and of the gate: float64 (rows, outputs + 1)."""
-        return self._additive.run(X)[0]
+        return np.asarray(self._additive.run(X)[0] + self.start)
 
 
 class BoostedFitter:
-    """Fits pairs, each from scratch.
+    """Fits pairs, each from scratch, from the constant of least loss (Friedman 2001, Algorithm 1, line 1).
 
     Args:
         problem: its training part.
@@ -86,9 +89,10 @@ class BoostedFitter:
 
     def __call__(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
         y = self.problem.train.y
+        start = least_constant(y, q, self.problem.n_classes)
 
         def objective(outputs: NDArray[np.float64], _: object) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            outputs = outputs.reshape(len(y), -1)
+            outputs = outputs.reshape(len(y), -1) + start
             slope = gradients(outputs, y, q)
             scores, gate = outputs[:, :-1], outputs[:, -1]
             curve = np.empty_like(slope)
@@ -104,9 +108,24 @@ class BoostedFitter:
             return slope, np.maximum(curve, _LEAST)
 
         booster = train(self.problem, self.n_estimators, {**self.settings, "objective": objective})
-        self._pair = BoostedPair(flat_trees(booster, self.problem.feature_of_column), self.width)
+        self._pair = BoostedPair(flat_trees(booster, self.problem.feature_of_column), self.width, start)
         return self._pair.outputs(self.problem.train.X)
 
     def pair(self) -> BoostedPair:
         """The pair that was fitted last."""
         return self._pair
+
+
+def least_constant(y: NDArray[np.int64], q: NDArray[np.float64], n_classes: int) -> NDArray[np.float64]:
+    """Return the scores of least loss that are the same for all rows: float64 (outputs + 1,), the gate's last.
+
+    Args:
+        y: int64 (rows,): classes.
+        q: float64 (rows,): share of each row that is sent to the accurate model.
+        n_classes: number of classes.
+    """
+    kept = np.bincount(y, 1.0 - q, minlength=n_classes)
+    share = np.maximum(kept / max(float(kept.sum()), _LEAST), _LEAST)
+    sent = min(max(float(q.mean()), _LEAST), 1.0 - _LEAST)
+    scores = [np.log(share[1] / share[0])] if n_classes == 2 else np.log(share)
+    return np.array([*scores, np.log(sent / (1.0 - sent))])

@@ -76,7 +76,8 @@ class LinearFitter:
             new = self._shrunk(ahead - self.step * (self.Z.T @ slope))
             new_intercept = ahead_intercept - self.step * slope.sum(axis=0)
             faster = (1.0 + np.sqrt(1.0 + 4.0 * speed * speed)) / 2.0
-            push, change = (speed - 1.0) / faster, float(np.abs(new - weights).max(initial=0.0))
+            push = (speed - 1.0) / faster
+            change = max(np.abs(new - weights).max(initial=0.0), np.abs(new_intercept - intercept).max())
             ahead, ahead_intercept = new + push * (new - weights), new_intercept + push * (new_intercept - intercept)
             weights, intercept, speed = new, new_intercept, faster
             if change < _TOLERANCE:

@@ -73,7 +73,7 @@ class AdaptLin(_Adapt):
     Source: Nan, Saligrama, Adaptive classification for prediction under a budget, NIPS 2017, Algorithm 1.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def _fitter(self, problem: Problem, gamma: float) -> LinearFitter:
         from bench_models.linear import refuse_missing
@@ -100,7 +100,7 @@ class AdaptGBRT(_Adapt):
     Source: Nan, Saligrama, Adaptive classification for prediction under a budget, NIPS 2017, Algorithm 2.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     n_estimators: Annotated[int, Ge(1)] = 50
     max_leaf_nodes: Annotated[int, Ge(2)] = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench_adapt.alternate import alternate, objective, shares
-from bench_adapt.boosted import BoostedFitter
+from bench_adapt.boosted import BoostedFitter, least_constant
 from bench_adapt.fitting import column_shares, feature_shares, out_of_fold_losses
 from bench_adapt.linear import LinearFitter, gradients
 from bench_adapt.plugin import AdaptGBRT, AdaptLin
@@ -78,6 +78,30 @@ def test_alternating_lowers_the_objective_and_keeps_the_bound(kind):
         q = shares(A, accurate + np.logaddexp(0, -outputs[:, 1]), 0.4)
         values.append(objective(outputs, y, accurate, q))
     assert values[1] < values[0]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_trees_start_from_the_constant_of_least_loss(classes):
+    rng = np.random.default_rng(classes)
+    y, q = np.arange(60) % classes, rng.uniform(size=60)
+    start = least_constant(y, q, classes)
+    slope = gradients(np.tile(start, (60, 1)), y, q).sum(axis=0)
+    np.testing.assert_allclose(slope, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("method", [AdaptLin, AdaptGBRT])
+def test_a_cheap_model_that_reads_nothing_answers_the_most_frequent_class(method, classes):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 4))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=900), [-1.8, 2.0][: classes - 1])
+    half = Part(X[:450], y[:450]), Part(X[450:], y[450:])
+    task = "binary" if classes == 2 else "multiclass"
+    problem = Problem(*half, Costs(np.ones(4)), task, classes, tuple("abcd"), np.arange(4))
+    policy = method(gammas=(100.0,), p_full=(0.2,)).fit(problem).policies[0]
+    decisions = policy.decide(problem.validation.rows())
+    assert not decisions.acquired.any()
+    assert (decisions.probabilities.argmax(axis=1) == np.bincount(problem.train.y).argmax()).all()
 
 
 def test_trees_send_on_the_rows_that_the_cheap_feature_cannot_answer():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bench_core import Metric
 
-__all__ = ["dominated_by", "dominates", "objectives"]
+__all__ = ["dominated_by", "objectives"]
 
 _REJECTING = ("coverage", "conclusive-accuracy", "cost")
 _EQUAL = 1e-12
@@ -29,13 +29,11 @@ def objectives(task: str, threshold: float | None, listed: Sequence[str]) -> lis
     return ["mse", "cost"]
 
 
-def dominates(a: Sequence[float], b: Sequence[float], goals: Sequence[str]) -> bool:
-    """Whether ``a`` is at least as good as ``b`` in every objective and, beyond rounding, better in at least one."""
-    return bool(_dominating(np.array([a, b], dtype=np.float64), goals)[0, 1])
-
-
 def dominated_by(points: Mapping[str, Sequence[float]], metrics: Sequence[Metric]) -> dict[str, list[str]]:
-    """Name → names of those that dominate it, in the order given; only names that are dominated."""
+    """Name → names of those that dominate it, in the order given; only names that are dominated.
+
+    A point dominates another if it is at least as good in every metric and, beyond rounding, better in at least one.
+    """
     names, goals = list(points), [metric.goal for metric in metrics]
     dominating = _dominating(np.array(list(points.values()), dtype=np.float64).reshape(len(names), len(goals)), goals)
     found = {name: np.flatnonzero(column).tolist() for name, column in zip(names, dominating.T, strict=True)}

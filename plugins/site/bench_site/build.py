@@ -119,12 +119,10 @@ def _write(folder: Path, files: dict[str, str | Path]) -> None:
 
 
 def _unused(built: Path) -> list[Path]:
-    """Return files of the theme that no page needs: for other languages, for debugging, or of use only on a server."""
-    search = built / "search" / "search_index.json"  # pages read a copy in a script
+    """Return files of the theme that no page needs: for other languages, for debugging, or for one address only."""
     languages = built / "assets" / "javascripts" / "lunr"
     return [
         built / "404.html",  # its addresses are absolute
-        *([search] if search.with_suffix(".js").is_file() else []),
         *built.rglob("*.map"),
         *(path for path in languages.rglob("*") if path.is_file()),
     ]

@@ -7,8 +7,10 @@ import re
 import time
 from collections.abc import Callable
 from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -215,7 +217,7 @@ def test_the_live_picture_shows_the_numbers_of_the_comparison(browser: Any, smal
     wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
     shown = (
         "return Object.fromEntries([...document.querySelectorAll('.bench-best input')]"
-        ".map(i => [i.dataset.line, i.parentElement.querySelector(':scope > .bench-value').textContent.trim()]))"
+        ".map(i => [i.dataset.line, i.closest('li').querySelector('.bench-value').textContent.trim()]))"
     )
     view = losses["views"][0]
     for place, step in enumerate(view["steps"]):
@@ -321,6 +323,46 @@ def test_the_search_finds_a_page_without_a_server(browser: Any, site: Path) -> N
     field.send_keys("max_stages")
     found = wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".md-search-result__item a"))
     assert any("methods/cost-ordered.html" in link.get_attribute("href") for link in found)
+
+
+def test_on_a_server_the_search_finds_a_page_and_the_colours_can_be_switched(browser: Any, site: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        browser.get_log("browser")
+        browser.get(f"http://127.0.0.1:{server.server_port}/index.html")
+        scheme = "return document.body.dataset.mdColorScheme"
+        before = browser.execute_script(scheme)
+        browser.execute_script("document.querySelector('[data-md-component=palette] label:not([hidden])').click()")
+        assert wait(lambda: browser.execute_script(scheme) != before)
+        browser.execute_script("document.querySelector('[data-md-toggle=search]').click()")
+        field = browser.find_element(By.CSS_SELECTOR, "input.md-search__input")
+        wait(lambda: field.is_displayed())
+        field.send_keys("max_stages")
+        assert wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".md-search-result__item a"))
+        assert faults(browser) == []
+        server.shutdown()
+
+
+def test_lines_keep_their_colours_when_another_is_removed(browser: Any, site: Path) -> None:
+    from selenium.webdriver.common.by import By
+
+    colours = (
+        "return Object.fromEntries([...document.querySelectorAll('.bench-live g[data-line]')]"
+        ".map(g => [g.dataset.line, g.style.color]))"
+    )
+    opened(browser, site, "index.html")
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
+    first = browser.execute_script(colours)
+    browser.execute_script("document.querySelector('.bench-item button').click()")
+    left = browser.execute_script(colours)
+    assert len(left) == len(first) - 1
+    assert left.items() <= first.items()
+    opened(browser, site, "methods/cost-ordered.html")
+    wait(lambda: browser.find_elements(By.CSS_SELECTOR, ".bench-live svg"))
+    assert first.items() <= browser.execute_script(colours).items()
 
 
 UNNAMED = """

@@ -39,9 +39,11 @@ window.benchChart = (() => {
   }
 
   // spec: x, y (titles), lines [{name, title, page, kind, points [[x, y, range or null]], bold}], first (names), log, step, at,
-  // level, bound (ends of intervals beyond are cut off), groups (methods to add are listed by kind), unit, ticks, changed.
+  // level, bound (ends of intervals beyond are cut off), groups (methods to add are listed by kind), colours (names, in the order of the colours), unit, ticks, changed.
   function chart(place, spec) {
     const state = { log: spec.log ?? false, shown: [...spec.first], pointed: null };
+    // A line keeps its colour; if another line has taken it, and for a new line, the first that no line has.
+    const colours = new Map((spec.colours ?? spec.first).map((name, at) => [name, at % COLOURS]));
     const bar = element("div", { className: "bench-filters" });
     const area = element("div", { className: "bench-plot" });
     const tip = element("div", { className: "bench-tip", hidden: true });
@@ -49,7 +51,13 @@ window.benchChart = (() => {
     place.replaceChildren(bar, area, legend);
     area.append(tip);
     const lineOf = (name) => spec.lines.find((line) => line.name === name);
-    const colour = (name) => `var(--bench-c${state.shown.indexOf(name) % COLOURS})`;
+    const colour = (name) => `var(--bench-c${colours.get(name)})`;
+    function paint(name) {
+      const taken = state.shown.map((one) => colours.get(one));
+      if (colours.has(name) && !taken.includes(colours.get(name))) return;
+      const free = [...Array(COLOURS).keys()].find((at) => !taken.includes(at));
+      colours.set(name, free ?? state.shown.length % COLOURS);
+    }
 
     for (const [label, log] of [["Linear", false], ["Log", true]]) {
       const button = element("button", { type: "button", className: "bench-button", textContent: label });
@@ -98,7 +106,11 @@ window.benchChart = (() => {
     }
 
     function toggle(name, there) {
-      state.shown = [...state.shown.filter((one) => one !== name), ...(there ? [name] : [])];
+      state.shown = state.shown.filter((one) => one !== name);
+      if (there) {
+        paint(name);
+        state.shown.push(name);
+      }
       draw();
       spec.changed?.();
     }

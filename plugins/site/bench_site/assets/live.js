@@ -123,7 +123,6 @@ window.benchLive = (() => {
     function entry(line) {
       const box = element("input", { type: "checkbox", checked: drawn.state.shown.includes(line.name), ariaLabel: `Draw ${line.title}` });
       box.dataset.line = line.name;
-      box.addEventListener("click", (event) => event.stopPropagation());
       box.addEventListener("change", () => drawn.toggle(line.name, box.checked));
       const name = line.page ? element("a", { href: up + line.page, textContent: line.title }) : element("span", { textContent: line.title, title: line.read });
       return [box, " ", name, element("span", { className: "bench-value", textContent: ` ${line.values[budget].toFixed(1)}` })];
@@ -136,10 +135,11 @@ window.benchLive = (() => {
       const empty = lines.filter((line) => line.method && !kinds.some((kind) => kind.title === line.kind));
       list.replaceChildren(...kinds.map((kind) => {
         const mine = lines.filter((line) => line.method && line.kind === kind.title).sort(better);
-        const part = element("details", { open: open.has(kind.title) }, element("summary", {}, ...entry(kind)),
+        const [box, ...name] = entry(kind); // beside the summary, because a control may not be inside another
+        const part = element("details", { open: open.has(kind.title) }, element("summary", {}, ...name),
           element("ul", {}, ...mine.map((line) => element("li", {}, ...entry(line)))));
         part.addEventListener("toggle", () => (part.open ? open.add(kind.title) : open.delete(kind.title)));
-        return element("li", {}, part);
+        return element("li", {}, box, part);
       }), ...empty.map((line) => element("li", { className: "bench-alone" }, ...entry(line))));
     }
 
@@ -150,7 +150,7 @@ window.benchLive = (() => {
       const { family, without } = mostInfluential(data, sets, budget, places);
       const told = best.map(({ title, values }, at) => [title, without?.[places[at]] ?? null, values[budget]])
         .filter(([, less]) => less !== null).map(([title, less, all]) => `${title} ${(100 * less).toFixed(1)} instead of ${all.toFixed(1)}`);
-      return told.length ? `Without ${family}, which changes these means most: ${told.join(", ")}. ` : "";
+      return told.length ? `${family} changes these means most. Without it: ${told.join(", ")}. ` : "";
     }
 
     function refresh() {
@@ -167,9 +167,10 @@ window.benchLive = (() => {
       if (drawn) {
         drawn.update({ lines, at: share });
       } else {
-        const first = [...shown, ...lines.filter((line) => !line.method && line.title !== EVERYTHING).map((line) => line.name)];
+        const kinds = lines.filter((line) => !line.method && line.title !== EVERYTHING).map((line) => line.name);
+        const first = [...shown, ...kinds];
         drawn = window.benchChart(figure, { x: "Budget, % of the price of all features", y: "Quality, chance-corrected", lines, up, unit: "budget",
-          first: first.filter((name) => lines.some((line) => line.name === name)), log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
+          first: first.filter((name) => lines.some((line) => line.name === name)), colours: [...data.kinds.map((kind) => `kind: ${kind.name}`), ...shown], log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
           bound: BOUND, groups: true, changed: () => drawList(linesNow().lines) });
       }
       drawList(lines);

@@ -50,7 +50,7 @@
     const heads = [...article.querySelectorAll(`:scope > ${level}`)];
     const ends = [...heads.slice(1).map((head) => head.getBoundingClientRect().top + window.scrollY), document.documentElement.scrollHeight];
     heads.forEach((head, at) => {
-      if (ends[at] < HIGH) return;
+      if (!at || ends[at] < HIGH) return;
       const section = document.createElement("details");
       section.className = "bench-section";
       const summary = document.createElement("summary");
@@ -60,6 +60,7 @@
         rest.push(next);
       }
       head.replaceWith(section);
+      head.querySelector(".headerlink")?.remove(); // a link may not be inside the control that opens a section
       summary.append(head);
       section.append(summary, ...rest);
     });
@@ -75,4 +76,8 @@
   for (const table of document.querySelectorAll(".md-content table:not(.highlighttable)")) window.benchTables.makeTable(table);
   foldSections();
   makeData();
+  document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+  for (const code of document.querySelectorAll(".md-content pre > code")) {
+    if (code.scrollWidth > code.clientWidth) code.tabIndex = 0; // so that the keyboard can scroll it
+  }
 })();

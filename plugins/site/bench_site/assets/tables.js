@@ -125,7 +125,7 @@ window.benchTables = (() => {
         bar.append(element("label", {}, `${name} `, select));
       });
     }
-    const frame = element("div", { className: "bench-scroll", tabIndex: 0, role: "region", ariaLabel: "table" });
+    const frame = element("div", { className: "bench-scroll", tabIndex: 0, role: "group", ariaLabel: "table" });
     table.classList.add("bench-table");
     table.replaceWith(frame);
     frame.append(table);

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Interval
 from bench_models.forest.flat import FlatForest
-from bench_models.forest.method import ForestMethod
+from bench_models.forest.method import ForestMethod, split_prices
+from bench_models.forest.policy import ForestPolicy
 from bench_models.forest.spread import mean_cost, spread_over_cost
 from numpy.typing import NDArray
 
@@ -57,15 +58,18 @@ class BudgetRF(ForestMethod):
 
     A node's split depends only on its rows and its place in the tree, so one fully grown forest contains the forests of
     all thresholds. With criterion ``pairs`` or `cost_weighted`, the splits are those of BudgetRF. The family has one
-    policy per threshold, in ascending order.
+    policy per threshold, in ascending order; with `also_unweighted`, those of a second forest follow.
 
     Attributes:
         thresholds: shares of the greatest impurity, 0 to 1 (see `node_impurity`); if empty, `count` are chosen by
             `spacing`.
         spacing: ``threshold``: 0, then even steps (``entropy``, ``gini``) or geometric ones from `least` (``pairs``);
             ``cost``: even steps of the mean cost of a validation row, from the unpruned forest to the empty one.
-        count: number of thresholds chosen if `thresholds` is empty.
+        count: number of thresholds chosen if `thresholds` is empty; of two forests, each has half of them.
         least: the smallest threshold above 0 for ``pairs``.
+        also_unweighted: with `cost_weighted`, whether a second forest is grown whose splits ignore prices: it buys more
+            and, where everything may be bought, is often more accurate. Not where all prices are equal, because its
+            splits would be the same.
 
     Source: Nan, Wang, Saligrama, Feature-budgeted random forest, ICML 2015; as the baseline of BUDGETPRUNE §5.
     """
@@ -74,6 +78,12 @@ class BudgetRF(ForestMethod):
     count: Annotated[int, Ge(1)] = 12
     least: Annotated[float, Interval(gt=0, lt=1)] = 1e-7
     spacing: Literal["threshold", "cost"] = field(default="threshold", metadata={"omit_default": True})
+    also_unweighted: bool = field(default=False, metadata={"omit_default": True})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.also_unweighted and not self.cost_weighted:
+            raise ValueError("also_unweighted adds a second forest to one with cost_weighted = true")
 
     def grid(self) -> list[float]:
         """The thresholds, ascending."""
@@ -84,16 +94,28 @@ class BudgetRF(ForestMethod):
         return [float(x) for x in np.linspace(0.0, 0.9, self.count)]
 
     def fit(self, problem: Problem) -> Family:
-        forest = self.grow(problem)
-        impurity = node_impurity(forest, self.criterion)
+        growers = [self]
+        if self.also_unweighted and np.ptp(split_prices(problem)) > 0:
+            growers = [replace(self, count=-(-self.count // 2), also_unweighted=False)]
+            growers.append(replace(growers[0], cost_weighted=False))
+        forests = [grower.grow(problem) for grower in growers]
         policies = [
+            policy
+            for grower, forest in zip(growers, forests, strict=True)
+            for policy in grower._policies(problem, forest, "" if grower is growers[0] else ", unweighted")
+        ]
+        return Family(policies, diagnostics={"nodes": sum(forest.nodes for forest in forests)})
+
+    def _policies(self, problem: Problem, forest: FlatForest, suffix: str) -> list[ForestPolicy]:
+        """One policy per threshold; a suffix of their labels."""
+        impurity = node_impurity(forest, self.criterion)
+        return [
             self.policy(
                 problem, forest, stopped(forest, impurity, threshold),
-                f"threshold={threshold:.4g}", {"threshold": threshold},
+                f"threshold={threshold:.4g}{suffix}", {"threshold": threshold},
             )
             for threshold in self._thresholds(problem, forest, impurity)
         ]  # fmt: skip
-        return Family(policies, diagnostics={"nodes": forest.nodes})
 
     def _thresholds(self, problem: Problem, forest: FlatForest, impurity: NDArray[np.float64]) -> list[float]:
         if self.thresholds or self.spacing == "threshold":

@@ -13,7 +13,7 @@ from bench_models.forest.grower import Growth, grow
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
 
-from bench_core import RequestError
+from bench_core import Costs, RequestError
 from bench_core.testing import make_case
 
 X, Y = load_wine(return_X_y=True)
@@ -99,6 +99,25 @@ def test_cost_weighted_splits_prefer_cheap_features():
         policy = BudgetRF(n_estimators=20, cost_weighted=weighted, thresholds=[0.3]).fit(case.problem).policies[0]
         bills.append(case.problem.costs.bill(policy.decide(case.rows).acquired).mean())
     assert bills[1] < bills[0]
+
+
+def test_a_family_of_two_forests_has_the_cheap_policies_of_one_and_the_accurate_ones_of_the_other():
+    case = make_case("multiclass")
+    rows = case.problem.validation.rows()
+
+    def costs(problem, **options):
+        family = BudgetRF(n_estimators=10, spacing="cost", **options).fit(problem)
+        return [float(problem.costs.bill(policy.decide(rows).acquired).mean()) for policy in family.policies]
+
+    both = costs(case.problem, count=8, cost_weighted=True, also_unweighted=True)
+    assert both == costs(case.problem, count=4, cost_weighted=True) + costs(case.problem, count=4)
+    equal = replace(case.problem, costs=Costs(np.ones(case.problem.n_features)))
+    assert costs(equal, count=8, cost_weighted=True, also_unweighted=True) == costs(equal, count=8)
+
+
+def test_a_second_forest_needs_cost_weighted_splits():
+    with pytest.raises(ValueError, match="also_unweighted adds a second forest"):
+        BudgetRF(also_unweighted=True)
 
 
 @pytest.mark.parametrize("bad", [{"thresholds": [1.5]}, {"thresholds": [float("nan")]}, {"least": 0.0}, {"count": 0}])

@@ -12,7 +12,7 @@ import math
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bench_emsco.sets import Sets, from_flags, new_sets
 
@@ -55,30 +55,6 @@ def ordered_partitions(n_features: int, stages: int) -> int:
 def solution_count(n_features: int, k: int) -> int:
     """The size of the search space: solutions with 1 to `k` stages, exact (Eq. 2)."""
     return sum(ordered_partitions(n_features, j) for j in range(1, k + 1))
-
-
-def as_population(chromosomes: ArrayLike, n_features: int | None = None, k: int | None = None) -> Chromosomes:
-    """Return a checked (P, n) copy of one chromosome or a population of them.
-
-    Raises:
-        ValueError: not integers (n,) or (P, n), a stage is negative or not below `k` (default 127), a stage is empty,
-            there are no features, or the length is not `n_features`.
-    """
-    given = np.asarray(chromosomes)
-    if given.ndim == 1:
-        given = given[None, :]
-    if given.ndim != 2 or given.dtype.kind not in "iu":
-        raise ValueError("chromosomes must be integers of shape (n,) or (P, n)")
-    _check_feature_count(given.shape[1])
-    if n_features is not None and given.shape[1] != n_features:
-        raise ValueError(f"chromosomes must have {n_features} features, not {given.shape[1]}")
-    limit = 127 if k is None else k
-    if given.size and (given.min() < 0 or given.max() >= limit):
-        raise ValueError(f"chromosomes must hold stages in 0..{limit - 1}")
-    population = cast(Chromosomes, given.astype(stage_type(limit)))
-    if np.any(gaps(population)):
-        raise ValueError("chromosomes must have no empty stage below their greatest one; see compress")
-    return population
 
 
 def stage_counts(chromosomes: Chromosomes) -> NDArray[np.int64]:

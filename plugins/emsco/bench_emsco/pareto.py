@@ -12,7 +12,6 @@ as cross-multiplying. Cost is exact when it is integer; float costs compare by t
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,21 +65,3 @@ def fronts(accuracy: Floats, cost: Numbers) -> Ints:
         front[left & ~np.any(dominates[left], axis=0)] = level
         level += 1
     return front
-
-
-def pareto_rank(
-    conclusive: Ints, right: Ints, cost: Numbers, fronts: Callable[[Floats, Numbers], Ints] = fronts
-) -> Ints:
-    """rank(Q) = t* - t (Eq. 8) of each of P points, shape (P,): the non-dominated have the greatest rank.
-
-    Raises:
-        ValueError: right is not in 0..conclusive, or conclusive is above 2^26.
-    """
-    if np.any(right < 0) or np.any(right > conclusive):
-        raise ValueError("right must be in 0..conclusive")
-    if np.any(conclusive > MAX_ROWS):
-        raise ValueError(f"conclusive must be at most {MAX_ROWS}")
-    accuracy = conclusive_accuracy(conclusive, right)
-    members, point = distinct_points(conclusive, accuracy, cost)
-    front = fronts(accuracy[members], cost[members])
-    return (front.max(initial=0) - front)[point]

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .sets import check_sets, from_flags
 
-__all__ = ["SubsetPrices", "subset_costs"]
+__all__ = ["SubsetPrices"]
 
 _EXACT = 1 << 53
 _TABLE_FEATURES = 24
@@ -99,17 +99,6 @@ class SubsetPrices:
     def in_price(self, units: ArrayLike) -> NDArray[np.float64]:
         """Units (or sums or means of them) in the unit of the prices given, as float64."""
         return np.asarray(units, dtype=np.float64) * self.scale.denominator / self.scale.numerator
-
-
-def subset_costs(
-    feature_prices: Iterable[Any],
-    groups: Sequence[Sequence[int]] | None = None,
-    group_prices: Iterable[Any] | None = None,
-    *,
-    rows: int = 1,
-) -> SubsetPrices:
-    """Create `SubsetPrices`; the arguments are the same."""
-    return SubsetPrices(feature_prices, groups, group_prices, rows=rows)
 
 
 def _fraction(name: str, price: Any) -> Fraction:

@@ -1,8 +1,7 @@
 """Multinomial subset regressions as EMSCO meets them on Synthetic30: 30 features, 500 training rows, 3 classes.
 
 Baseline: LogisticRegression(solver="newton-cg", tol=1e-10) on a sample of the same random subsets (about 15 features
-each). Oracle: probabilities on the validation rows agree to 1e-8 with the NumPy reference
-implementation, to 1e-7 with scikit-learn.
+each). Oracle: probabilities on the validation rows agree to 1e-7 with scikit-learn.
 
     python bench_multinomial.py [--subsets M] [--sample S] [--threads N]
 """
@@ -14,7 +13,6 @@ import time
 
 import numpy as np
 from bench_data import synthetic, table
-from bench_emsco.multinomial import multinomial_reference
 from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.subset_models import stage_probabilities
 
@@ -43,8 +41,9 @@ def main() -> None:
 
     single, cache = ours(1)
     several, _ = ours(arguments.threads)
-    spent, reference_gap, gap = 0.0, 0.0, 0.0
-    for number, mask in enumerate(masks[:: max(1, masks.size // arguments.sample)].tolist()):
+    spent, gap = 0.0, 0.0
+    sample = masks[:: max(1, masks.size // arguments.sample)].tolist()
+    for mask in sample:
         columns = cache.columns(mask)
         train, valid = X_train[:, columns], X_valid[:, columns]
         probabilities = stage_probabilities(valid, cache.coefficients(mask))
@@ -52,20 +51,17 @@ def main() -> None:
         model = LogisticRegression(solver="newton-cg", tol=1e-10, max_iter=10000).fit(train, y_train)
         spent += time.perf_counter() - start
         gap = max(gap, float(np.abs(probabilities - model.predict_proba(valid)).max()))
-        if number < 10:
-            reference = stage_probabilities(valid, multinomial_reference(train, y_train, 3))
-            reference_gap = max(reference_gap, float(np.abs(probabilities - reference).max()))
-    baseline = spent / (number + 1)
+    baseline = spent / len(sample)
     table(
         [
             (f"Synthetic30, {masks.size} random subsets", "us per subset", "ratio"),
-            (f"scikit-learn newton-cg, tol 1e-10 ({number + 1} of them, fit alone)", f"{baseline * 1e6:.0f}", "1"),
+            (f"scikit-learn newton-cg, tol 1e-10 ({len(sample)} of them, fit alone)", f"{baseline * 1e6:.0f}", "1"),
             ("subset cache, 1 thread", f"{single * 1e6:.0f}", f"{baseline / single:.0f}x"),
             (f"subset cache, {arguments.threads} threads", f"{several * 1e6:.0f}", f"{baseline / several:.0f}x"),
         ]
     )
-    print(f"largest difference in a probability: scikit-learn {gap:.1e}, NumPy {reference_gap:.1e}")
-    if gap > 1e-7 or reference_gap > 1e-8 or cache.not_converged:
+    print(f"largest difference in a probability: {gap:.1e}")
+    if gap > 1e-7 or cache.not_converged:
         raise SystemExit("oracle mismatch")
 
 

@@ -96,26 +96,6 @@ def test_the_default_bound_on_stages_is_the_papers() -> None:
     assert [chromosome.default_stages(n) for n in (1, 8, 12, 14, 30, 784)] == [1, 8, 10, 10, 15, 392]
 
 
-@pytest.mark.parametrize(
-    ("given_chromosomes", "options", "message"),
-    [
-        ([0, 2], {}, "empty stage"),
-        ([0, -1], {}, r"0\.\.126"),
-        ([0, 1, 2], {"k": 2}, r"0\.\.1"),
-        ([0, 1], {"n_features": 3}, "3 features"),
-        ([[[0]]], {}, "shape"),
-        ([0.0, 1.0], {}, "integers"),
-        ([], {}, "integers|n_features"),
-        ([0] * 200, {"n_features": 199}, "199 features"),
-    ],
-)
-def test_a_bad_chromosome_is_refused_by_name(
-    given_chromosomes: list[int], options: dict[str, int], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        chromosome.as_population(given_chromosomes, **options)
-
-
 def test_bad_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="n_features"):
         chromosome.ordered_partitions(0, 1)

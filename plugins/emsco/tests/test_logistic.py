@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_emsco.logistic import fit_logistic_subsets, logistic_reference
 from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,41 @@ def make_rows(seed, rows=120, columns=5):
     return X, y
 
 
+def fit(X, y, masks, *, C=1.0, column_of_feature=None, threads=None):
+    return SubsetModels(X, y, 2, C=C, column_of_feature=column_of_feature).fit(masks, threads=threads)
+
+
+def logistic_reference(X: np.ndarray, y: np.ndarray, *, C: float = 1.0) -> np.ndarray:
+    """Coefficients float64 (1, 1 + d) of the fit on all d columns of X.
+
+    The solver takes damped Newton steps from zero.
+    """
+    data = np.asarray(X, dtype=np.float64)
+    labels = np.asarray(y, dtype=np.float64)
+    design = np.column_stack([np.ones(data.shape[0]), data])
+    penalty = np.full(design.shape[1], 1.0 / C)
+    penalty[0] = 0.0
+    theta = np.zeros(design.shape[1])
+
+    def loss(point: np.ndarray) -> float:
+        scores = design @ point
+        return float(np.logaddexp(0.0, scores).sum() - labels @ scores + 0.5 * (penalty * point * point).sum())
+
+    for _ in range(200):
+        p = 1.0 / (1.0 + np.exp(-(design @ theta)))
+        gradient = design.T @ (p - labels) + penalty * theta
+        hessian = (design.T * (p * (1.0 - p))) @ design + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        decrement = float(gradient @ step)
+        t = 1.0
+        while decrement > 1e-8 and loss(theta - t * step) > loss(theta) - 1e-4 * t * decrement and t > 1e-12:
+            t *= 0.5
+        theta = theta - t * step
+        if decrement < 1e-24:
+            break
+    return theta[None, :]
+
+
 def oracle(X, y, C=1.0):
     return LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10, max_iter=1000).fit(X, y)
 
@@ -28,7 +62,7 @@ def oracle(X, y, C=1.0):
 def test_probabilities_agree_with_scikit_learn(seed, C, mask):
     X, y = make_rows(seed)
     columns = subset_columns(mask, np.arange(5))
-    fits = fit_logistic_subsets(X, y, [mask], C=C)
+    fits = fit(X, y, [mask], C=C)
     expected = oracle(X[:, columns], y, C).predict_proba(X[:, columns])
     ours = stage_probabilities(X[:, columns], fits.coefficients[0][:, np.r_[0, columns + 1]])
     assert fits.converged.all()
@@ -37,7 +71,7 @@ def test_probabilities_agree_with_scikit_learn(seed, C, mask):
 
 def test_all_subsets_agree_with_the_numpy_reference():
     X, y = make_rows(3)
-    fits = fit_logistic_subsets(X, y, np.arange(32))
+    fits = fit(X, y, np.arange(32))
     for mask in range(32):
         columns = subset_columns(mask, np.arange(5))
         reference = logistic_reference(X[:, columns], y)
@@ -48,7 +82,7 @@ def test_all_subsets_agree_with_the_numpy_reference():
 
 def test_empty_subset_is_the_class_frequency():
     X, y = make_rows(4)
-    fits = fit_logistic_subsets(X, y, [0])
+    fits = fit(X, y, [0])
     np.testing.assert_allclose(1 / (1 + np.exp(-fits.coefficients[0, 0, 0])), y.mean(), atol=1e-12)
 
 
@@ -56,7 +90,7 @@ def test_separable_and_constant_columns_converge():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 50)
     X = np.column_stack([np.where(y == 1, 1e3, -1e3), np.ones(100), np.zeros(100), rng.normal(size=100) + 9 * y])
-    fits = fit_logistic_subsets(X, y, np.arange(16), C=1e4)
+    fits = fit(X, y, np.arange(16), C=1e4)
     assert fits.converged.all()
     for mask in range(1, 16):
         columns = subset_columns(mask, np.arange(4))
@@ -69,7 +103,7 @@ def test_separable_and_constant_columns_converge():
 def test_columns_on_wild_scales_converge():
     X, y = make_rows(5, rows=300)
     X = X * np.array([1e-6, 1e-2, 1.0, 1e3, 1e6]) + np.array([0, 5, 0, 1e4, 0])
-    fits = fit_logistic_subsets(X, y, np.arange(32))
+    fits = fit(X, y, np.arange(32))
     assert fits.converged.all()
 
 
@@ -86,14 +120,14 @@ def test_results_do_not_depend_on_threads_or_batch():
 
 def test_a_feature_may_own_several_columns():
     X, y = make_rows(7)
-    fits = fit_logistic_subsets(X, y, [1, 2], column_of_feature=[[0, 3], [1, 2, 4]])
-    one_each = fit_logistic_subsets(X, y, [0b01001, 0b10110])
+    fits = fit(X, y, [1, 2], column_of_feature=[[0, 3], [1, 2, 4]])
+    one_each = fit(X, y, [0b01001, 0b10110])
     np.testing.assert_allclose(fits.coefficients, one_each.coefficients, atol=1e-9)
 
 
 def test_probabilities_of_a_row_do_not_depend_on_its_neighbours():
     X, y = make_rows(8)
-    coefficients = fit_logistic_subsets(X, y, [31]).coefficients[0]
+    coefficients = fit(X, y, [31]).coefficients[0]
     together = stage_probabilities(X, coefficients)
     alone = np.concatenate([stage_probabilities(X[i : i + 1], coefficients) for i in range(len(X))])
     assert together.tobytes() == alone.tobytes()
@@ -117,4 +151,4 @@ def test_probabilities_of_a_row_do_not_depend_on_its_neighbours():
 def test_wrong_input_is_named(change, word):
     arguments = {"X": np.eye(4)[:, :2], "y": [0, 1, 0, 1], "masks": [1], **change}
     with pytest.raises(ValueError, match=word):
-        fit_logistic_subsets(**arguments)
+        fit(**arguments)

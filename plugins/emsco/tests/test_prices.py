@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from bench_emsco.prices import SubsetPrices, subset_costs
+from bench_emsco.prices import SubsetPrices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +51,7 @@ def test_incommensurable_prices_fall_back_to_floats():
 
 
 def test_other_number_types_and_free_features_are_taken():
-    table = subset_costs([Decimal("0.5"), Fraction(1, 3), 0, np.float64(2)]).subset_cost_table()
+    table = SubsetPrices([Decimal("0.5"), Fraction(1, 3), 0, np.float64(2)]).subset_cost_table()
     assert table[0b1111] == 17
     assert SubsetPrices([0, 0]).subset_cost_table().tolist() == [0, 0, 0, 0]
 

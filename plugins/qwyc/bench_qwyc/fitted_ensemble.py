@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -45,6 +45,9 @@ class EnsembleMethod(Method):
             experiments; ``path`` is its mean number of tests on training rows; ``features`` is the price of all
             features it may read (a feature that two base models read counts twice, as in §2 of the paper).
         optimise_on: the part on which order and thresholds are optimised; only the MSE orders use its labels.
+        full: whether the family ends with the full ensemble, which no row leaves early. On the rows that the ensemble
+            was trained on, decisions are sure after few base models; on other rows, the policy of α = 0 may therefore
+            differ from the full ensemble.
     """
 
     ensemble: Kind = "hist-gradient-boosting"
@@ -57,6 +60,7 @@ class EnsembleMethod(Method):
     precision: Literal["float64", "float32"] = "float64"
     prices: Literal["unit", "path", "features"] = "unit"
     optimise_on: Literal["train", "validation", "both"] = "train"
+    full: bool = field(default=False, metadata={"omit_default": True})
 
     version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
@@ -99,7 +103,7 @@ class EnsembleMethod(Method):
             "validation_error_full": validation_error(ensemble, problem),
         }
         diagnostics["order"] = policies[0].order.tolist()
-        return Family(policies, reference, diagnostics=diagnostics)
+        return Family([*policies, reference] if self.full else policies, reference, diagnostics=diagnostics)
 
     @abstractmethod
     def policies(self, fitted_ensemble: FittedEnsemble) -> list[StoppingPolicy]:

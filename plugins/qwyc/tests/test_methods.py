@@ -259,3 +259,16 @@ def test_importing_the_plugin_stays_light() -> None:
     heavy = "('sklearn', 'pandas', 'numba', 'scipy', 'lightgbm')"
     code = f"import bench_qwyc.plugin, sys; sys.exit(any(m in sys.modules for m in {heavy}))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("method", [Qwyc, EarlyStopping, Fan])
+def test_a_family_with_the_full_ensemble_ends_with_it(method: type[EnsembleMethod]) -> None:
+    given = make_problem("binary", rows=400)
+    small = method(n_estimators=15, max_depth=3)
+    with_full, without = replace(small, full=True).fit(given), small.fit(given)
+    assert [p.label for p in with_full.policies] == [*(p.label for p in without.policies), "full ensemble"]
+    rows = given.validation.rows()
+    last, reference = with_full.policies[-1].decide(rows), without.reference.decide(rows)
+    assert (last.evaluations == 15).all()
+    np.testing.assert_array_equal(last.probabilities, reference.probabilities)
+    np.testing.assert_array_equal(last.acquired, reference.acquired)

@@ -25,7 +25,7 @@ from bench_core.plugins.manager import load_registry
 from bench_core.protocol.prepare import prepare
 from bench_core.protocol.split import SplitRule
 from bench_core.run.execute import Options, execute
-from bench_core.run.run_trial import TrialResult, run_trial
+from bench_core.run.run_trial import Solver, TrialResult, run_trial
 from bench_core.run.session import SuiteSession
 from bench_core.run.store import Store
 from bench_core.run.suite_file import load_suite
@@ -131,6 +131,7 @@ def run(
     threshold: float | None = None,
     rule: SplitRule = GIVEN,
     reject: bool | None = None,
+    solver: Solver | None = None,
 ) -> TrialResult:
     """Run a trial of a method from one function; by default it refuses answers if there is a threshold."""
     dataset = data() if dataset is None else dataset
@@ -139,7 +140,7 @@ def run(
     refuses = threshold is not None if reject is None else reject
     trial = Trial(*labels, 0, rule, "raw", threshold, refuses, 0, rounds)
     fitting = {name: metric for name, metric in metrics.items() if dataset.task in metric.tasks}
-    return run_trial(trial, dataset, prepared, fitting)
+    return run_trial(trial, dataset, prepared, fitting, solver=solver)
 
 
 def record(*args: Any, **options: Any) -> dict[str, Any]:
@@ -154,6 +155,14 @@ def failure(*args: Any, **options: Any) -> str:
     made = run(*args, **options).record
     assert made["status"] == "failed"
     return str(made["error"]["message"])
+
+
+def test_the_time_before_a_method_is_called_is_not_that_of_its_fit() -> None:
+    slow = Solver()
+    slow.starting = 1000.0
+    usual, late = (record(lambda problem: [FunctionPolicy(only_a)], solver=one)["timings"] for one in (None, slow))
+    assert usual["fit"] >= 0
+    assert late["fit"] < -900
 
 
 def test_a_method_that_never_refuses_is_conclusive_on_every_row() -> None:
@@ -632,7 +641,9 @@ def test_every_row_is_changed_in_the_audit_and_a_quarter_of_them_is_repeated() -
     record(lambda problem: [FunctionPolicy(look)], many(), FREE)
     validation, test, *audits = calls
     train = many().values[0::3]
-    for batch, true in zip(audits, (test, test, validation, validation), strict=True):
+    assert [len(call) for call in audits] == [50, 25, 25, 50, 25, 25]  # every second round has two calls
+    rounds = [audits[0], np.vstack(audits[1:3]), audits[3], np.vstack(audits[4:])]
+    for batch, true in zip(rounds, (test, test, validation, validation), strict=True):
         assert len(batch) == 50
         assert not np.isin(batch[:, 1:], true[:, 1:]).any()
         assert np.isin(batch[:, 1:], train[:, 1:]).all()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -88,12 +87,8 @@ def content_hash(header: Any, arrays: Mapping[str, np.ndarray | None]) -> str:
 def source_hash(folder: Path) -> str:
     """SHA-256 over the Python files below ``folder`` (relative path and bytes, in sorted order), or over one file."""
     digest = hashlib.sha256()
-    # os.walk: pathlib takes several times as long.
-    root = str(folder if folder.is_dir() else folder.parent)
-    files = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names if name.endswith(".py")]
-    paths = files if folder.is_dir() else [os.path.join(root, folder.name)]
-    for parts in sorted(path[len(root) :].strip(os.sep).split(os.sep) for path in paths):
-        digest.update(f"|{'/'.join(parts)}|".encode())
-        with open(os.path.join(root, *parts), "rb") as file:
-            digest.update(file.read())
+    root = folder if folder.is_dir() else folder.parent
+    for path in sorted(folder.rglob("*.py") if folder.is_dir() else [folder]):
+        digest.update(f"|{path.relative_to(root).as_posix()}|".encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -5,7 +5,10 @@ the same feature from the training part (`bench_core.protocol.substitutes`). The
 more rounds. The answers of an honest policy do not change. The audit's randomness is secret: its seed comes from the
 operating system after the last decision. Only the record of a failed audit keeps it, so that the audit can be repeated
 (``bench run --audit-seed``). Every round of every policy has its own order of rows and its own substitutes. A quarter
-of the rows, drawn anew in each round, is in the batch twice, with different substitutes. Queries get new ids.
+of the rows, drawn anew in each round, is in the batch twice, with different substitutes. Queries get new ids. Every
+second round asks for the rows with low shown values of a random column in one call, and for the others in a second one:
+a policy that uses statistics of its batch (a mean, a rank) then answers differently. With query ids, or where all rows
+form one query, every round is one call.
 
 The audit proves that the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
 distinguish decisions (`bench_core.protocol.agreement`). A substitute is drawn independently of the row that it is put
@@ -67,6 +70,8 @@ from bench_core.protocol.substitutes import Substitutes
 
 __all__ = ["Auditor", "copied", "restored"]
 
+Floats, Bools, Ints = NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]
+
 _TWICE = 4
 """One of this many rows is in an audit's batch twice."""
 
@@ -108,7 +113,7 @@ class Auditor:
         rows: the rows decided on.
         feature_of_column: int64 (columns,), ascending.
         agreement: compares two answers.
-        rounds: how many substitutions, each one ``decide`` per policy.
+        rounds: how many substitutions, each one ``decide`` per policy; every second one two.
     """
 
     rows: Rows
@@ -135,7 +140,7 @@ class Auditor:
             feature_of_column: int64 (columns,), ascending.
             train: float64 (m, columns), m > 0: the training part, from which substitutes are drawn.
             seed: the seed of all random choices. Policies must not know it.
-            rounds: how many substitutions, each one ``decide`` per policy.
+            rounds: see the attribute.
             agreement: compares two answers; the default has no threshold and no ranking.
         """
         rng = np.random.default_rng(seed)
@@ -157,15 +162,17 @@ class Auditor:
         Raises:
             AuditError: the decisions changed; the message names the feature and the number of rows.
         """
-        paid: NDArray[np.bool_] = decisions.acquired[:, self.feature_of_column]
-        for _ in range(self.rounds):
+        paid: Bools = decisions.acquired[:, self.feature_of_column]
+        for number in range(self.rounds):
             batch = self._batch(policy)
             first, kept = decisions.take(batch.source), paid[batch.source]
             shown = self._substitutes.take(len(batch.source), self._rng)
             np.copyto(shown, batch.X, where=kept)
-            changed = self._changed(policy, shown, batch, first, name)
-            if changed.any():
-                raise AuditError(self._verdict(policy, batch, first, shown, changed, feature_names, name))
+            for at in self._calls(policy, batch, shown, 1 + number % 2):
+                part, before, given = batch.take(at), first.take(at), shown[at]
+                changed = self._changed(policy, given, part, before, name)
+                if changed.any():
+                    raise AuditError(self._verdict(policy, part, before, given, changed, feature_names, name))
 
     def _batch(self, policy: Policy) -> _Batch:
         """A round's rows."""
@@ -182,9 +189,16 @@ class Auditor:
         sizes = None if rows.sizes is None else locked(rows.sizes[source])
         return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids))
 
-    def _changed(
-        self, policy: Policy, X: NDArray[np.float64], batch: _Batch, first: Decisions, name: str
-    ) -> NDArray[np.bool_]:
+    def _calls(self, policy: Policy, batch: _Batch, shown: Floats, count: int) -> list[Ints]:
+        """The places of a batch that are asked for in each of ``count`` calls, by the shown values of a random column.
+
+        True values of unpaid features decide nothing, so the rows of a call contain no information about them.
+        """
+        at_once = batch.query is not None or policy.decision_scope == "query" or len(batch.source) < count
+        order = np.argsort(shown[:, self._rng.integers(shown.shape[1])], kind="stable")
+        return [np.sort(places) for places in np.array_split(order, 1 if at_once else count)]
+
+    def _changed(self, policy: Policy, X: Floats, batch: _Batch, first: Decisions, name: str) -> Bools:
         """The batch's places at which a policy answers differently when it is shown these values.
 
         Args:
@@ -211,9 +225,9 @@ class Auditor:
         policy: Policy,
         batch: _Batch,
         first: Decisions,
-        shown: NDArray[np.float64],
-        changed: NDArray[np.bool_],
-        feature_names: tuple[str, ...],
+        shown: Floats,
+        changed: Bools,
+        names: Sequence[str],
         name: str,
     ) -> str:
         """Find the features at fault: substitute each separately, with every row once.
@@ -231,7 +245,7 @@ class Auditor:
         if answer := moved(batch, first):
             return answer
         guilty: list[tuple[int, str]] = []
-        for feature, feature_name in enumerate(feature_names):
+        for feature, feature_name in enumerate(names):
             unpaid = ~first.acquired[:, feature, None]
             if not unpaid.any():
                 continue

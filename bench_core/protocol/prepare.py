@@ -105,9 +105,10 @@ def _price(dataset: Dataset, scheme: CostScheme, train: NDArray[np.int64], seed:
     if written := ", ".join(_changed(before, held)):
         name = type(scheme).__name__
         raise DataWritten(f"the cost scheme {name} wrote into the data set's {written}: {HOW_TO_WRITE}")
-    if type(costs) is not Costs or costs.n_features != dataset.n_features:
-        priced = costs.n_features if isinstance(costs, Costs) else type(costs).__name__
-        raise ContractError(f"{type(scheme).__name__} priced {priced} features of {dataset.n_features}")
+    if type(costs) is not Costs:
+        raise ContractError(f"{type(scheme).__name__}.price must return Costs, not {type(costs).__name__}")
+    if costs.n_features != dataset.n_features:
+        raise ContractError(f"{type(scheme).__name__} priced {costs.n_features} features of {dataset.n_features}")
     return replace(costs)  # a new object, checked again
 
 

@@ -76,7 +76,7 @@ class Trial:
             f'"dataset":"{content}","encode":"{self.encode}",'
             f'"method":{fragment(self.method_use, self.estimator)},'
             f'"reject":{"true" if self.reject else "false"},"seed":{self.seed},'
-            f'"split":{_split_fragment(_Same(self.split))},"threshold":{canonical_json(self.threshold)}}}'
+            f'"split":{canonical_json(to_plain(self.split))},"threshold":{canonical_json(self.threshold)}}}'
         )
 
     def name(self, content: str) -> str:
@@ -115,8 +115,3 @@ def _fragment(use: str, same: _Same) -> str:
 def parameters_of(thing: Any) -> dict[str, Any]:
     """The parameters of a registered object that differ from their defaults, as plain JSON values."""
     return dict(thing.given) if isinstance(thing, ConfiguredMethod) else given_parameters(thing)
-
-
-@lru_cache(maxsize=1024)
-def _split_fragment(same: _Same) -> str:
-    return canonical_json(to_plain(same.thing))

@@ -96,11 +96,13 @@ class Isolated(Solver):
 
     def fit(self, trial: Trial, problem: Problem) -> Family:
         """Fit in a new solver. The policies decide there until the witness takes their place."""
+        begun = time.monotonic()
         self._plugin = self._registry.plugin_of("methods", trial.method_use)
         self._method = {"method": trial.method_use, "parameters": parameters_of(trial.estimator)}
         self._copy, self._shape, self._threads = None, (problem.n_features, problem.n_classes), problem.threads
         self._warm_up(trial, problem)
         self._process = self._start()
+        self.starting = time.monotonic() - begun
         self._deadline = None if self._timeout is None else time.monotonic() + self._timeout
         if self._deadline is not None and self._until is not None:
             self._deadline = min(self._deadline, self._until)

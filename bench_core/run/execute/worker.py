@@ -35,7 +35,6 @@ from bench_core.run.libraries import first_processor
 from bench_core.run.plan import OVER_LIMIT, Planned
 from bench_core.run.run_trial import Conditions, once_more_if_killed, run_trial, start_of_record
 from bench_core.run.store import Store
-from bench_core.run.trial import Trial
 
 __all__ = ["KEPT", "LEFT", "TrialStatus", "Worker", "WorkerSettings", "environment", "fail"]
 
@@ -152,7 +151,9 @@ class Worker:
         provenance = {**environment(), "dataset": trial.dataset, "isolation": self.settings.isolation}
         step = "load"
         try:
-            provenance |= {**self._plugins(trial), "date": _today(), "judge": list(self.settings.judge)}
+            used = [self.registry.plugin_of(*one) for one in trial.uses.items()]
+            plugins = {one.name: {"version": one.version, "source": one.source[:16]} for one in used}
+            provenance |= {"plugins": plugins, "date": _today(), "judge": list(self.settings.judge)}
             dataset = self.cache.load(trial.dataset_use, trial.source)
             if dataset.content != planned.content:
                 raise DataError(f"data set {trial.dataset!r} has changed since the run was planned; run again")
@@ -219,11 +220,6 @@ class Worker:
             metrics = {name: resolve_metric(name, known) for name in names}
             self._metrics[task] = {n: m for n, m in metrics.items() if task in m.tasks}
         return self._metrics[task]
-
-    def _plugins(self, trial: Trial) -> dict[str, Any]:
-        """Versions and source hashes of the plugins a trial uses."""
-        plugins = [self.registry.plugin_of(*used) for used in trial.uses.items()]
-        return {"plugins": {one.name: {"version": one.version, "source": one.source[:16]} for one in plugins}}
 
 
 def fail(

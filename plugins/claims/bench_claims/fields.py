@@ -56,8 +56,8 @@ class ClaimFields(Table):
     """The fields of every claim.
 
     Attributes:
-        text: the paper's sentence, shortened.
-        source: its place in the paper, or ``ours`` for a claim of our own.
+        text: the paper's sentence, shortened. Required.
+        source: its place in the paper, or ``ours`` for a claim of our own. Required.
         note: how we interpret it.
         standing: the data that the claim is checked on: the paper's own (``same data``); other data in its place
             (``stand-in``: generated, another set, an extract); or the paper's own, which is not available (``absent``;

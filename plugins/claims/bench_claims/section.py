@@ -17,8 +17,9 @@ def _check_claims(suite: Suite, entries: Sequence[Check]) -> dict[str, Metric]:
     """Check that the data sets, cost schemes and metrics of claims are in the suite; methods may be added later."""
     needed: dict[str, Metric] = {}
     for i, claim in enumerate(entries):
-        if not claim.text.strip() or not claim.source.strip():
-            raise RequestError(f"{suite.path}: claims[{i}] needs a text and a source")
+        for key in ("text", "source"):
+            if not getattr(claim, key).strip():
+                raise RequestError(f"{suite.path}: claims[{i}] needs a {key}")
         if claim.standing not in STANDINGS:
             hint = did_you_mean(claim.standing, STANDINGS) if claim.standing else "it is needed"
             known = "'same data' (the paper's own), 'stand-in' (other data in its place), 'absent' (it cannot be had)"

@@ -500,8 +500,9 @@ def test_invalid_claims_are_refused_with_location_and_hint(name: str) -> None:
 
 def test_a_claim_needs_its_sentence_and_its_source() -> None:
     bare = '[[claims]]\nkind = "value"\nmethod = "A"\nmetric = "cost"\nvalue = 1\n'
-    with pytest.raises(RequestError, match="needs a text and a source"):
-        suite_of(["X"], ["A"], more=bare)
+    for more, missing in [("", "text"), ('text = "it costs 1"\n', "source")]:
+        with pytest.raises(RequestError, match=f"needs a {missing}"):
+            suite_of(["X"], ["A"], more=bare + more)
 
 
 def test_the_intervals_of_random_splits_are_those_of_the_tables() -> None:

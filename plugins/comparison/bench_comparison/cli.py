@@ -47,5 +47,6 @@ def compare(store_a: Path, store_b: Path, suite: Path | None, metric: tuple[str,
         click.echo()
         print_table(head, rows)
     else:
-        click.echo("No metric differs on the trials that both have done.")
+        usual = "the suite's metrics" if suite else "the usual metrics of each task (--metric and --suite name others)"
+        click.echo(f"No metric differs on the trials that both have done, of {', '.join(metric) or usual}.")
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from bench_policies.goals import within
 from bench_policies.measures import MEASURES
 from bench_policies.portable import OTHER
 from bench_policies.wording import (
@@ -89,7 +90,7 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     goal = fitted.about["goal"]
     if "cap" in goal:
         lines.append(f"- the most expensive row costs {measured['most']:.4g}; the cap is {goal['cap']:g}")
-    elif "budget" in goal and measured["most"] > goal["budget"]:
+    elif "budget" in goal and not within(measured["most"], goal["budget"]):
         lines.append(f"- single rows cost more than the budget, up to {measured['most']:.4g}")
     if "error_costs" in goal:
         lines.append(f"- mean cost of wrong answers and refusals: {with_half(measured, 'loss', 1)}")

@@ -18,6 +18,7 @@ import numpy as np
 from bench_core import Costs, Policy, RequestError
 from bench_core.execution import Capped
 from bench_policies.fitted import FittedPolicy
+from bench_policies.goals import within
 from bench_policies.portable import FORMAT
 
 
@@ -81,7 +82,7 @@ def to_export(policy: Policy, costs: Costs, n_features: int, method: str) -> Any
         features = inner.exported()["features"]
         bought = np.zeros((1, n_features), dtype=bool)
         bought[0, slice(None) if features is None else list(features)] = True
-        if costs.depends_on_size or costs.bill(bought, None)[0] > policy.cap:
+        if costs.depends_on_size or not within(costs.bill(bought, None)[0], policy.cap):
             raise RequestError(
                 f"a policy with a cap of {policy.cap:g} cannot be exported, because a row may cost more and be cut; "
                 "fit it with --budget instead"

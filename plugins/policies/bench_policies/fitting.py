@@ -30,7 +30,7 @@ from bench_policies.capping import CappedMethod
 from bench_policies.evaluating import method_of
 from bench_policies.exporting import to_export
 from bench_policies.fitted import FittedPolicy
-from bench_policies.goals import Goal, Judged
+from bench_policies.goals import Goal, Judged, within
 from bench_policies.judging import judge, paid
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
@@ -219,7 +219,7 @@ def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench,
     number = goal.choose(judged, len(problem.validation))
     if goal.budget is not None and not goal.met(judged[number]):
         raise RequestError(beyond_budget(goal.budget, {name: min(one.cost for one in judged)}))
-    if goal.cap is not None and judged[number].most > goal.cap * (1 + 1e-9):
+    if goal.cap is not None and not within(judged[number].most, goal.cap):
         raise RequestError(f"{name} cannot be cut at a cap of {goal.cap:g}: base models or sizes cost more")
     return number, judged[number]
 

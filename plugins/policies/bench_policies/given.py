@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_policies.portable import OTHER
+from bench_policies.portable import OTHER, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,13 +23,8 @@ def category_of(given: Any, known: Collection[str]) -> str | None:
     pandas turns a column of the texts ``true`` and ``false`` into booleans, and whole numbers with an empty cell into
     floats. So ``True`` also means ``true``, and ``1.0``, also as text, ``1``.
     """
-    forms = [str(given)]
-    if isinstance(given, bool | np.bool_):
-        forms.append(str(given).lower())
-    elif isinstance(given, float | np.floating) and float(given).is_integer():
-        forms.append(str(int(given)))
-    elif isinstance(given, str) and given.endswith(".0"):
-        forms.append(given.removesuffix(".0"))
+    plain = given.item() if isinstance(given, np.generic) else given
+    forms = [str(given), *texts_of(plain)]
     return next((form for form in forms if form in known), None)
 
 

@@ -27,6 +27,12 @@ _BEST = {
     "log-loss": "the least log loss",
 }
 
+
+def within(cost: float, limit: float) -> bool:
+    """Whether a cost keeps a limit; a sum of decimal prices may exceed it by rounding."""
+    return cost <= limit * (1 + 1e-9)
+
+
 _MISSED = 1e150
 """Goal values of policies that miss a goal are below minus this number; all others are above, as prices and squared
 errors are at most 1e100."""
@@ -182,7 +188,7 @@ class Goal:
 
     def value(self, judged: Judged) -> float:
         """Return the goal's value, greater is better; every policy that misses the goal is below all that meet it."""
-        if self.cap is not None and judged.most > self.cap * (1 + 1e-9):
+        if self.cap is not None and not within(judged.most, self.cap):
             return -_MISSED * (1.0 + (judged.most - self.cap) / (1.0 + judged.most))
         if self.budget is not None:
             over = judged.cost - self.budget

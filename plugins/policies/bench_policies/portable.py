@@ -98,8 +98,8 @@ class Portable:
                 raise ValueError(f"{name} is missing, and this policy takes no missing values")
             return math.nan if feature["fill"] is None else feature["fill"]
         if feature["categories"] is not None:
-            text = str(given) if str(given) in feature["categories"] else OTHER
-            if text not in feature["categories"]:
+            text = next((form for form in (*texts_of(given), OTHER) if form in feature["categories"]), None)
+            if text is None:
                 raise ValueError(f"{name} has no category {given!r}; known: {', '.join(feature['categories'])}")
             return float(feature["categories"].index(text))
         value = float(given)
@@ -143,9 +143,21 @@ class Portable:
         return float(total)
 
 
+def texts_of(given: Any) -> list[str]:
+    """The categories that a value may mean: ``True`` also means ``true``, and ``1.0``, also as text, ``1``."""
+    text = str(given)
+    if isinstance(given, bool):
+        return [text, text.lower()]
+    if isinstance(given, float) and given.is_integer():
+        return [text, str(int(given))]
+    return [text, text.removesuffix(".0")] if isinstance(given, str) else [text]
+
+
 def _price(coefficients: list[float], size: float | None) -> float:
     if any(coefficients[1:]) and size is None:
         raise ValueError("prices depend on the item's size, which is missing")
+    if size is not None and not 0 <= size < math.inf:
+        raise ValueError(f"the item's size must be a finite number from 0, not {size!r}")
     return sum(coefficient * (size or 0.0) ** power for power, coefficient in enumerate(coefficients))
 
 

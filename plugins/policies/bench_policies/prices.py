@@ -32,7 +32,9 @@ Prices = str | Path | Mapping[str, Any] | Sequence[float] | CostScheme
 """A file's path, prices by feature name, a file's content, prices in the columns' order, or a cost scheme."""
 
 MOST = 1e100
-"""The largest price allowed, so that squares of sums stay within the range of float64."""
+"""The largest error cost allowed, so that squares of sums stay within the range of float64."""
+_MOST_PRICE = 1e12
+"""The largest price that the cost scheme ``table`` allows."""
 
 _KEYS = ("prices", "groups", "group_prices", "evaluation")
 
@@ -192,8 +194,8 @@ class _Check:
                 self.refuse(f"{name} is {coefficient}: a price must be a finite number", section, key)
             if coefficient < 0:
                 self.refuse(f"{name} is {coefficient}: a price must not be negative", section, key)
-            if coefficient > MOST:
-                self.refuse(f"{name} is above {MOST:g}: use another unit", section, key)
+            if coefficient > _MOST_PRICE:
+                self.refuse(f"{name} is above {_MOST_PRICE:g}: use another unit", section, key)
         if not self.sizes and any(coefficients[1:]):
             grows = "grows with the item's size, but the rows have no sizes: name their column (--size)"
             self.refuse(f"{name} {grows}", section, key)

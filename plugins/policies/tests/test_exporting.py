@@ -107,6 +107,34 @@ def test_the_reader_needs_the_standard_library_only(fitted: Fit, table: pd.DataF
     assert done.stdout.strip() == policy.decide(row).best.iloc[0]
 
 
+@pytest.mark.parametrize("rare", [[], ["A", "B", "C"]])
+def test_a_category_in_another_form_is_decided_as_by_the_policy(rare: list[str]) -> None:
+    codes = ["1", "2", "true"] * 40 + rare  # rare ones become one category
+    table = pd.DataFrame({"code": codes, "y": ["yes" if code in ("1", "true") else "no" for code in codes]})
+    policy = fit_policy("c45", table, [1.0], target="y", splits=0)
+    read = Portable(exported(policy))
+    for given, label in [(1.0, "yes"), ("1.0", "yes"), (1, "yes"), (True, "yes"), ("2", "no"), (np.float64(2), "no")]:
+        assert read.decide({"code": given})["best"] == label
+        assert policy.decide(pd.DataFrame({"code": pd.Series([given], dtype=object)})).best.iloc[0] == label
+
+
+def test_a_policy_whose_price_is_the_cap_can_be_exported(table: pd.DataFrame) -> None:
+    two = table[["age", "smoker", "outcome"]]
+    policy = fit_policy("single-stage", two, [0.1, 0.2], target="outcome", goal=Goal(cap=0.3), splits=0)
+    read = Portable(exported(policy))
+    answer = read.decide(table.drop(columns="outcome").iloc[0].to_dict())
+    assert answer["cost"] == pytest.approx(0.3)
+    assert answer["cost"] > 0.3
+
+
+@pytest.mark.parametrize("size", [-1.0, float("nan"), float("inf")])
+def test_an_impossible_size_is_refused(fitted: Fit, size: float) -> None:
+    read = Portable(exported(fitted("single-stage")))
+    row = {"age": 50, "smoker": "no", "glucose": 120, "insulin": 90, "scan": 0.1}
+    with pytest.raises(ValueError, match="size must be a finite number from 0"):
+        read.decide(row, size=size)
+
+
 def test_a_value_that_the_policy_does_not_know_is_refused_by_name(fitted: Fit) -> None:
     read = Portable(exported(fitted("single-stage")))
     row = {"age": 50, "smoker": "no", "glucose": 120, "insulin": 90, "scan": 0.1}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
-from bench_policies.goals import Goal
+from bench_policies.goals import Goal, within
 from bench_policies.measures import rare
 from bench_policies.measuring import measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
@@ -256,7 +256,7 @@ def _words(
     if not all(goal.met(judged) for judged in best.chosen):
         missed = sum(not goal.met(judged) for judged in best.chosen)
         text += f" The goal is missed on such rows of {missed} of {splits} splits."
-    if goal.budget is not None and goal.cap is None and measured["most"] > goal.budget:
+    if goal.budget is not None and goal.cap is None and not within(measured["most"], goal.budget):
         text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
     if best.why:
         text += " The time was too short for more than a sample of the rows: give it more (--time)."

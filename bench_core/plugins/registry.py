@@ -85,7 +85,10 @@ class Registry:
             For each an instance, or a `ConfiguredMethod` if the plugin is not imported, or a `RequestError` with the
             reason of the refusal.
         """
-        return [attempt(lambda n=n, p=p, at=at: build(self.method(n, at), p, at)) for n, p, at in requests]
+        return [attempt(partial(self._built, *request)) for request in requests]
+
+    def _built(self, name: str, parameters: Mapping[str, Any], where: str) -> Method:
+        return build(self.method(name, where), parameters, where)
 
     def build_method(self, name: str, parameters: Mapping[str, Any], where: str) -> Any:
         """Build one method with parameters, as `build_methods`; raises as `dataset` and `bench_core.build`."""

@@ -6,9 +6,7 @@ more rounds. The answers of an honest policy do not change. The audit's randomne
 operating system after the last decision. Only the record of a failed audit keeps it, so that the audit can be repeated
 (``bench run --audit-seed``). Every round of every policy has its own order of rows and its own substitutes. A quarter
 of the rows, drawn anew in each round, is in the batch twice, with different substitutes. Queries get new ids. Every
-second round asks for the rows with low shown values of a random column in one call, and for the others in a second one:
-a policy that uses statistics of its batch (a mean, a rank) then answers differently. With query ids, or where all rows
-form one query, every round is one call.
+second round without queries has two calls, so that the answers of a policy that uses statistics of its batch change.
 
 The audit proves that the decisions on these rows did not depend on unpaid values in these calls, as far as a metric can
 distinguish decisions (`bench_core.protocol.agreement`). A substitute is drawn independently of the row that it is put
@@ -70,7 +68,8 @@ from bench_core.protocol.substitutes import Substitutes
 
 __all__ = ["Auditor", "copied", "restored"]
 
-Floats, Bools, Ints = NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _TWICE = 4
 """One of this many rows is in an audit's batch twice."""
@@ -140,8 +139,7 @@ class Auditor:
             feature_of_column: int64 (columns,), ascending.
             train: float64 (m, columns), m > 0: the training part, from which substitutes are drawn.
             seed: the seed of all random choices. Policies must not know it.
-            rounds: see the attribute.
-            agreement: compares two answers; the default has no threshold and no ranking.
+            rounds, agreement: see the attributes; by default there is no threshold and no ranking.
         """
         rng = np.random.default_rng(seed)
         places = len(rows) + len(rows) // _TWICE if rounds else 0
@@ -189,11 +187,8 @@ class Auditor:
         sizes = None if rows.sizes is None else locked(rows.sizes[source])
         return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids))
 
-    def _calls(self, policy: Policy, batch: _Batch, shown: Floats, count: int) -> list[Ints]:
-        """The places of a batch that are asked for in each of ``count`` calls, by the shown values of a random column.
-
-        True values of unpaid features decide nothing, so the rows of a call contain no information about them.
-        """
+    def _calls(self, policy: Policy, batch: _Batch, shown: Floats, count: int) -> list[NDArray[np.int64]]:
+        """The places of each of ``count`` calls: low and high shown values of a column (true values would leak)."""
         at_once = batch.query is not None or policy.decision_scope == "query" or len(batch.source) < count
         order = np.argsort(shown[:, self._rng.integers(shown.shape[1])], kind="stable")
         return [np.sort(places) for places in np.array_split(order, 1 if at_once else count)]
@@ -230,10 +225,7 @@ class Auditor:
         names: Sequence[str],
         name: str,
     ) -> str:
-        """Find the features at fault: substitute each separately, with every row once.
-
-        If the answers also change when nothing is replaced, the message says so and names no feature.
-        """
+        """Find the features at fault: substitute each separately. None is if answers change with nothing replaced."""
         rows, places, complete = len(self.rows), batch.once(changed), (batch, first)
         batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
 

@@ -24,14 +24,13 @@ def stored_records(
     Raises:
         ContractError: a metric failed on a trial's decisions; the message names both.
     """
-    there = set().union(*store.names())
     for planned in plan.planned:
         if planned.state == "not applicable":
             error = {"type": "NotApplicable", "message": planned.reason, "step": "plan"}
             trial = planned.trial.identity(planned.content)
             yield planned, {"name": planned.name, "trial": trial, "status": "not applicable", "error": error}
             continue
-        record = store.read(planned.name) if planned.name in there else None
+        record = store.read(planned.name)
         if record is not None and record["status"] == "ok":
             if _complete(record, metrics, store, planned):
                 with suppress(StoreError):  # the store may be read-only

@@ -195,15 +195,15 @@ def _where(view: JsonObject) -> str:
     """On which kind of data dynamic acquisition is likeliest to win, and to lose, below the full price."""
     groups = [(step["budget"], group) for step in view["dynamic"] if step["budget"] < 1 for group in step["groups"]]
     said = []
-    for key, verb in (("better", "win"), ("worse", "lose")):
+    for key, chances in (("better", "best chance of winning"), ("worse", "greatest risk of losing")):
         known = [(group[key], budget, group) for budget, group in groups if group[key] is not None]
         if known:
             chance, budget, group = max(known, key=lambda one: one[0])
             said.append(
-                f"to {verb} by more than a point of {view['metric']} on data with {group['title']}, at "
+                f"its {chances} by more than a point of {view['metric']} is on data with {group['title']}, at "
                 f"{per_cent(budget)} ({signed(group['difference'][0])}, probability {chance:.2f}{_unless(group)})"
             )
-    return f" Below the full price, it is likeliest {listed(said)}." if said else ""
+    return f" Below the full price, {listed(said)}." if said else ""
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:

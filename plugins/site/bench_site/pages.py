@@ -28,7 +28,7 @@ __all__ = ["Pages"]
 
 MOST_ON_A_PAGE = 12
 """A page with more curves folds the others."""
-CURVE_NOTE = "On a split whose validation rows prefer it, the empty policy counts for a method."
+CURVE_NOTE = "Where the validation rows of a split prefer the empty policy, it stands for the method on that split."
 _BESIDE = 3
 _WIDE = "---\nhide:\n  - navigation\n  - toc\n---\n"
 """A page without columns at its sides, so that its tables fit."""

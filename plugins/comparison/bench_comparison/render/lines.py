@@ -78,12 +78,7 @@ def _marks(axes: Any, view: JsonObject) -> None:
     )  # fmt: skip
     axes.text(there[0]["budget"] * 0.38, 0.93, "● recommended", color=INK.light, fontsize=12, va="center")
     axes.text(
-        there[0]["budget"] * 0.38,
-        0.86,
-        "bold: the kind recommended at most budgets",
-        color=INK.light,
-        fontsize=12,
-        va="center",
+        there[0]["budget"] * 0.38, 0.86, "bold: kinds recommended most often", color=INK.light, fontsize=12, va="center"
     )
 
 

@@ -106,11 +106,6 @@ def _few(grid: Grid) -> str:
     return f"One of {asked} splits has been run" if done == 1 else f"Two of {asked} splits have been run"
 
 
-def _info(suite: Suite, records: Records, grid: Grid) -> dict[str, Any]:
-    """The information of one done record of a table."""
-    return records.infos[_done_trial(suite, records, grid)]
-
-
 def _done_trial(suite: Suite, records: Records, grid: Grid) -> str:
     place = grid.dataset, grid.costs
     return next(name for m in suite.methods_on(grid.dataset) for name in records.trials.get((*place, m), ()))

@@ -54,6 +54,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +113,7 @@ class Auditor:
         rows: the rows decided on.
         feature_of_column: int64 (columns,), ascending.
         agreement: compares two answers.
-        rounds: how many substitutions, each one ``decide`` per policy; every second one two.
+        rounds: how many substitutions. Each has one ``decide`` per policy, every second one has two.
     """
 
     rows: Rows
@@ -168,8 +169,7 @@ class Auditor:
             np.copyto(shown, batch.X, where=kept)
             for at in self._calls(policy, batch, shown, 1 + number % 2):
                 part, before, given = batch.take(at), first.take(at), shown[at]
-                changed = self._changed(policy, given, part, before, name)
-                if changed.any():
+                if (changed := self._changed(policy, given, part, before, name)).any():
                     raise AuditError(self._verdict(policy, part, before, given, changed, feature_names, name))
 
     def _batch(self, policy: Policy) -> _Batch:
@@ -187,11 +187,11 @@ class Auditor:
         sizes = None if rows.sizes is None else locked(rows.sizes[source])
         return _Batch(source, rows.X[source], sizes, None if ids is None else locked(ids))
 
-    def _calls(self, policy: Policy, batch: _Batch, shown: Floats, count: int) -> list[NDArray[np.int64]]:
+    def _calls(self, policy: Policy, batch: _Batch, shown: Floats, count: int) -> list[Any]:
         """The places of each of ``count`` calls: low and high shown values of a column (true values would leak)."""
-        at_once = batch.query is not None or policy.decision_scope == "query" or len(batch.source) < count
+        at_once = count == 1 or batch.query is not None or policy.decision_scope == "query" or len(batch.source) < count
         order = np.argsort(shown[:, self._rng.integers(shown.shape[1])], kind="stable")
-        return [np.sort(places) for places in np.array_split(order, 1 if at_once else count)]
+        return [slice(None)] if at_once else [np.sort(places) for places in np.array_split(order, count)]
 
     def _changed(self, policy: Policy, X: Floats, batch: _Batch, first: Decisions, name: str) -> Bools:
         """The batch's places at which a policy answers differently when it is shown these values.
@@ -222,10 +222,10 @@ class Auditor:
         first: Decisions,
         shown: Floats,
         changed: Bools,
-        names: Sequence[str],
+        feature_names: tuple[str, ...],
         name: str,
     ) -> str:
-        """Find the features at fault: substitute each separately. None is if answers change with nothing replaced."""
+        """Find the features at fault: substitute each separately, unless answers change with nothing replaced."""
         rows, places, complete = len(self.rows), batch.once(changed), (batch, first)
         batch, first, shown, changed = batch.take(places), first.take(places), shown[places], changed[places]
 
@@ -237,7 +237,7 @@ class Auditor:
         if answer := moved(batch, first):
             return answer
         guilty: list[tuple[int, str]] = []
-        for feature, feature_name in enumerate(names):
+        for feature, feature_name in enumerate(feature_names):
             unpaid = ~first.acquired[:, feature, None]
             if not unpaid.any():
                 continue

@@ -1,4 +1,4 @@
-"""Fixtures that load the paper's real data from a directory; tests are skipped with a reason if it is missing.
+"""Fixtures: a minimiser for references, and the paper's real data, without which tests are skipped with a reason.
 
 BUDGETBENCH_SHARED (or BUDGETBENCH_MIRROR) names the directory; it holds `uci/143`, `uci/519` and `openml_cache/`, the
 first two possibly below `files/`. The preprocessing is the suite's: median imputation and standardisation of numeric
@@ -8,6 +8,7 @@ columns, fitted on the training part; integer categories enter as they are; 50-2
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,30 @@ import numpy as np
 import pytest
 
 VARIABLES = ("BUDGETBENCH_SHARED", "BUDGETBENCH_MIRROR")
+
+
+def least(
+    theta: np.ndarray,
+    loss: Callable[[np.ndarray], float],
+    newton: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+) -> np.ndarray:
+    """Minimise a loss by damped Newton steps from theta; ``newton`` returns the gradient and the Newton step."""
+    for _ in range(200):
+        gradient, step = newton(theta)
+        decrement = float((gradient * step).sum())
+        t = 1.0
+        while decrement > 1e-8 and loss(theta - t * step) > loss(theta) - 1e-4 * t * decrement and t > 1e-12:
+            t *= 0.5
+        theta = theta - t * step
+        if decrement < 1e-24:
+            break
+    return theta
+
+
+@pytest.fixture(name="least")
+def fixture_least() -> Callable[..., np.ndarray]:
+    """The function `least`, for tests that compare with a NumPy reference implementation."""
+    return least
 
 
 class Split(NamedTuple):

@@ -22,6 +22,7 @@ from .render.figures.palette import style_of as style_of
 from .render.figures.palette import themed as themed
 from .render.front import ended_trials as ended_trials
 from .render.front import trials_done as trials_done
+from .render.front import trials_text as trials_text
 from .render.index import read_descriptions as read_descriptions
 from .render.markdown import blocks as blocks
 from .render.markdown import code as code

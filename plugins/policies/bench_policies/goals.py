@@ -27,15 +27,14 @@ _BEST = {
     "log-loss": "the least log loss",
 }
 
+_MISSED = 1e150
+"""Goal values of policies that miss a goal are below minus this number; all others are above, as prices and squared
+errors are at most 1e100."""
+
 
 def within(cost: float, limit: float) -> bool:
     """Whether a cost keeps a limit; a sum of decimal prices may exceed it by rounding."""
     return cost <= limit * (1 + 1e-9)
-
-
-_MISSED = 1e150
-"""Goal values of policies that miss a goal are below minus this number; all others are above, as prices and squared
-errors are at most 1e100."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_analysis import Panel
-from bench_leaderboard import blocks, code, text, trials_done
+from bench_leaderboard import blocks, code, text, trials_text
 
 from bench_core.suites import Registry
 from bench_site.answer import answer_target, methods_linked
@@ -62,7 +62,7 @@ class Pages:
         self.templates.filters.update(text=text, blocks=blocks, code=code, prose=prose, duration=duration)
         self.templates.filters["percent"] = lambda share: f"{100 * share:g} %"
         self.templates.globals.update(
-            site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE, curve_note=CURVE_NOTE, trials_done=trials_done
+            site=self, shares=SHARES, titles=TITLES, most=MOST_ON_A_PAGE, curve_note=CURVE_NOTE, trials_text=trials_text
         )
 
     def files(self) -> Files:

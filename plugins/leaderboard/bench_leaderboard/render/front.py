@@ -11,7 +11,7 @@ from bench_leaderboard.parts import FrontPart, front_parts
 from bench_leaderboard.render.markdown import text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = ["ended_trials", "render_front", "trials_done"]
+__all__ = ["ended_trials", "render_front", "trials_done", "trials_text"]
 
 JsonObject = Mapping[str, Any]
 
@@ -28,7 +28,7 @@ def render_front(described: Sequence[JsonObject], registry: Registry) -> str:
         [
             f"[{text(description['title'])}]({description['name']}.md)",
             text(description["source"]),
-            _trials(description),
+            trials_text(description),
             ", ".join(_links(description, parts)),
         ]
         for description in described
@@ -51,7 +51,8 @@ def ended_trials(description: JsonObject) -> Counter[str]:
     return ended
 
 
-def _trials(description: JsonObject) -> str:
+def trials_text(description: JsonObject) -> str:
+    """``9``, or ``9 of 12`` where trials that can be done are not done yet."""
     done, expected = trials_done(description)
     return f"{done}" if done == expected else f"{done} of {expected}"
 

@@ -170,8 +170,8 @@ window.benchLive = (() => {
         const kinds = lines.filter((line) => !line.method && line.title !== EVERYTHING).map((line) => line.name);
         const first = [...shown, ...kinds];
         drawn = window.benchChart(figure, { x: "Budget, % of the price of all features", y: "Quality, chance-corrected", lines, up, unit: "budget",
-          first: first.filter((name) => lines.some((line) => line.name === name)), colours: [...data.kinds.map((kind) => `kind: ${kind.name}`), ...shown], log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
-          bound: BOUND, groups: true, changed: () => drawList(linesNow().lines) });
+          first: first.filter((name) => lines.some((line) => line.name === name)), log: true, step: false, ticks: data.budgets, at: share, level: 100, end: 100,
+          colours: [...data.kinds.map((kind) => `kind: ${kind.name}`), ...shown], bound: BOUND, groups: true, changed: () => drawList(linesNow().lines) });
       }
       drawList(lines);
     }

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
-from bench_models.partial import MaskedTrees, PartialPredictor, random_masks
+from bench_models.partial import MaskedTrees, PartialPredictor, random_masks, set_losses
 from numpy.typing import NDArray
 
-from bench_aaco.candidates import units_of
-from bench_aaco.oracle import Oracle
+from bench_aaco.candidates import draw_candidates, units_of
+from bench_aaco.oracle import Oracle, Prices
 from bench_core import Problem
 
-__all__ = ["FitTrees", "LookAhead", "learn", "own_masks"]
+__all__ = ["FitTrees", "LookAhead", "fit_oracle", "learn", "own_masks"]
 
 _ROWS, _STEPS = 600, 12
 """Maximum number of training rows on which the policy is followed, and of its steps."""
@@ -73,3 +74,41 @@ def own_masks(
     followed, bought, reached = followed[bought.any(axis=1)], bought[bought.any(axis=1)], reached[:, bought.any(axis=1)]
     masks[:, followed] = (bought > 0) & (bought <= reached[:, :, None])
     return masks
+
+
+def fit_oracle(
+    problem: Problem, *, predictor: PartialPredictor, neighbours: int, subsets: int, reference_rows: int
+) -> Oracle:
+    """Draw candidates and references, and compute the losses when nothing is known.
+
+    Args:
+        problem: its training part, prices and seed are used.
+        predictor: the fitted predictor.
+        neighbours, subsets, reference_rows: see `bench_aaco.plugin.AACO`.
+    """
+    train, unit = problem.train, units_of(problem)
+    rng = problem.rng("aaco", "oracle")
+    candidates = draw_candidates(rng, unit, subsets)
+    rows = np.arange(len(train))
+    if len(rows) > reference_rows:
+        rows = np.sort(np.argsort(rng.bit_generator.random_raw(len(rows)), kind="stable")[:reference_rows])
+    mean, spread = np.zeros(train.X.shape[1]), np.ones(train.X.shape[1])
+    for c in range(train.X.shape[1]):
+        present = train.X[~np.isnan(train.X[:, c]), c]
+        if len(present):
+            mean[c] = present.mean()
+            spread[c] = present.std() if present.std() > 0 else 1.0
+    own = problem.costs.feature_prices(train.sizes).mean(axis=0)
+    group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
+    group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups
+    paid = np.isin(np.arange(len(group_price)), group)
+    full = float(own.sum() + group_price[paid].sum())
+    share = 1.0 / full if full > 0 else 1.0
+    prices = Prices(own * share, np.array(group, dtype=np.int64), group_price * share, unit)
+    columns = np.array(problem.feature_of_column, dtype=np.int64)
+    bare = Oracle(
+        predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, spread, columns,
+        candidates, prices, neighbours, np.zeros(1 + len(candidates)), problem.threads,
+    )  # fmt: skip
+    nothing = np.zeros((len(rows), len(unit)), dtype=bool)
+    return replace(bare, first_losses=set_losses(predictor, bare.X, bare.y, nothing, candidates).mean(axis=0))

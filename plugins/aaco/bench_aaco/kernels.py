@@ -64,6 +64,8 @@ def best_sets(losses, known, member, own, group, group_price, lambda_, best):  #
         least = losses[i, 0]
         best[i] = -1
         for s in range(len(member)):
+            if losses[i, 1 + s] >= least:  # its price is at least 0
+                continue
             opened[:] = False
             for f in range(len(own)):
                 if known[i, f] and group[f] >= 0:

@@ -53,6 +53,5 @@ def in_cost(problem: Problem, oracle: Oracle, count: int) -> list[float]:
 def _loss_and_prices(oracle: Oracle) -> tuple[float, NDArray[np.float64]]:
     """The loss when nothing is known, and the prices of the units that are not free."""
     nothing = np.zeros((1, oracle.features), dtype=bool)
-    units = np.unique(oracle.prices.unit)
-    price = np.array([float(oracle.price(oracle.prices.unit == unit, nothing)[0]) for unit in units])
+    price = oracle.price(nothing)[0, np.unique(oracle.prices.unit, return_index=True)[1]]
     return float(oracle.first_losses[0]), price[price > 0]

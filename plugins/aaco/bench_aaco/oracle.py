@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from bench_models.partial import Candidates, PartialPredictor, set_losses
+from bench_models.partial import Candidates, PartialPredictor, removal_losses, set_losses
 from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
-from bench_aaco.candidates import distinct_sets, draw_candidates, units_of
 from bench_aaco.remembered import RememberedLosses
-from bench_core import Problem
 
-__all__ = ["Oracle", "Prices", "fit_oracle"]
+__all__ = ["Oracle", "Prices"]
 
 _BLOCK, _AT_ONCE = 64, 2048
 _TINY = 1e-12
@@ -97,10 +95,11 @@ class Oracle:
         best_sets(self.first_losses[None], nothing, self.candidates.member, *self.prices[:3], lambda_, best)
         if best[0] < 0:
             return np.asarray(nothing[0])
-        extra = self.candidates.member[best[0]]
-        parts = self._parts(extra)
-        without = Candidates(np.vstack([extra & ~parts, extra]))
-        return np.asarray(self._most_needed(parts, self.losses_of_nothing(without)[None], nothing)[0])
+        extra = self.candidates.member[best]
+        part = np.repeat(self._parts(extra), len(self.y), axis=0)
+        known = np.zeros((len(self.y), self.features), dtype=bool)
+        losses = removal_losses(self.predictor, self.X, self.y, known, part).mean(axis=0)
+        return np.asarray(self._most_needed(extra, losses[None], nothing)[0])
 
     def wanted(
         self,
@@ -138,52 +137,54 @@ class Oracle:
 
         wanted = np.zeros_like(known)
         near = self.nearest(X, known, itself)
-        losses = self.mean_losses(near, known, self.candidates)
+        losses = self.mean_losses(near, known)
         best = np.empty(len(X), dtype=np.int64)
         best_sets(losses, known, self.candidates.member, *self.prices[:3], lambda_, best)
         buying = np.flatnonzero(best >= 0)
-        # The unknown features of a set may differ from row to row.
-        new, which = distinct_sets(self.candidates.member[best[buying]] & ~known[buying])
-        for number, extra in enumerate(new):
-            rows, parts = buying[which == number], self._parts(extra)
-            if len(parts) == 1:
-                wanted[rows] = parts[0]
-                continue
-            without = Candidates(np.vstack([extra & ~parts, extra]))
-            wanted[rows] = self._most_needed(parts, self.mean_losses(near[rows], known[rows], without), known[rows])
+        extra = self.candidates.member[best[buying]] & ~known[buying]
+        wanted[buying] = extra
+        several = self._parts(extra).max(axis=1, initial=-1) > 0  # others buy their set, which is one unit
+        rows, extra = buying[several], extra[several]
+        if len(rows):
+            losses = self._losses_of_removals(near[rows], known[rows], extra)
+            wanted[rows] = self._most_needed(extra, losses, known[rows])
         return wanted
 
-    def _parts(self, extra: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return a set divided into its units: bool (units, features)."""
-        return np.asarray(extra & (self.prices.unit == np.unique(self.prices.unit[extra])[:, None]))
+    def _parts(self, extra: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the place of each feature's unit among those of a row's set; −1 outside it: int64 (rows, features)."""
+        holds = np.zeros((len(extra), int(self.prices.unit.max()) + 1), dtype=bool)
+        for feature, unit in enumerate(self.prices.unit):
+            holds[:, unit] |= extra[:, feature]
+        return np.where(extra, (holds.cumsum(axis=1) - 1)[:, self.prices.unit], -1)
 
     def _most_needed(
-        self, parts: NDArray[np.bool_], losses: NDArray[np.float64], known: NDArray[np.bool_]
+        self, extra: NDArray[np.bool_], losses: NDArray[np.float64], known: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
         """Return the unit of a set whose removal raises the loss most, per price; free units are bought at once.
 
         Args:
-            parts: bool (units, features): the set.
-            losses: float64 (rows, 2 + units): of the empty set, of the set without each unit, of the set.
+            extra: bool (rows, features): the set of each row; it contains no known feature.
+            losses: float64 (rows, 1 + units): with the set, then without each of its units.
             known: bool (rows, features).
 
         Returns:
             bool (rows, features).
         """
-        price = np.stack([self.price(part, known) for part in parts], axis=1)
-        gain = (losses[:, 1:-1] - losses[:, -1:]) / np.maximum(price, _TINY)
-        free: NDArray[np.bool_] = np.asarray(price <= _TINY)
-        chosen = np.where(free.any(axis=1, keepdims=True), free, np.arange(len(parts)) == gain.argmax(axis=1)[:, None])
-        return np.asarray((chosen[:, :, None] & parts).any(axis=1))
+        price = self.price(known)
+        without = np.take_along_axis(losses, 1 + np.maximum(self._parts(extra), 0), axis=1)
+        gain = np.where(extra, (without - losses[:, :1]) / np.maximum(price, _TINY), -np.inf)
+        free = extra & (price <= _TINY)
+        best = self.prices.unit[gain.argmax(axis=1)]
+        return np.asarray(np.where(free.any(axis=1, keepdims=True), free, extra & (self.prices.unit == best[:, None])))
 
-    def price(self, part: NDArray[np.bool_], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the price of a unit for each row: float64 (rows,)."""
+    def price(self, known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the price of each feature's unit as the next purchase: float64 (rows, features)."""
         own, group, group_price, _ = self.prices
-        total = np.full(len(known), float(own[part].sum()))
-        for g in np.unique(group[part]):
-            if g >= 0:
-                total += np.where(known[:, group == g].any(axis=1), 0.0, group_price[g])
-        return total
+        price = np.repeat(own[None], len(known), axis=0)
+        for g, shared in enumerate(group_price):
+            members = group == g
+            price[:, members] += np.where(known[:, members].any(axis=1), 0.0, shared)[:, None]
+        return price
 
     def journeys(self, rows: NDArray[np.int64], steps: int, lambda_: float) -> NDArray[np.int64]:
         """Return the step, from 1, at which references buy each feature: int64 (rows, features); 0 means never.
@@ -229,62 +230,33 @@ class Oracle:
         order = np.argsort(found == itself[:, None], axis=1, kind="stable")
         return np.ascontiguousarray(np.take_along_axis(found, order, axis=1)[:, :-1])
 
-    def mean_losses(
-        self, near: NDArray[np.int64], known: NDArray[np.bool_], candidates: Candidates
-    ) -> NDArray[np.float64]:
-        """Return each row's expected losses, over its nearest references: float64 (rows, 1 + sets).
+    def mean_losses(self, near: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return each row's expected losses, over its nearest references: float64 (rows, 1 + candidate sets).
 
         Rows with the same known features share references, whose losses are then computed once.
         """
-        own = candidates is self.candidates
-        remembered = self._remembered if own else RememberedLosses(len(self.y), 1 + len(candidates), most=0)
-        losses = remembered.of(
-            near, known, lambda rows, masks: set_losses(self.predictor, self.X[rows], self.y[rows], masks, candidates)
-        )
-        k = near.shape[1]
-        total = losses[:, 0].copy()
-        for neighbour in range(1, k):  # one after the other: the order of the sum does not depend on the batch
-            total += losses[:, neighbour]
-        return np.asarray(total / k)
 
-    def losses_of_nothing(self, candidates: Candidates) -> NDArray[np.float64]:
-        """Return the mean losses over all references when nothing is known: float64 (1 + sets,)."""
-        nothing = np.zeros((len(self.y), self.features), dtype=bool)
-        return np.asarray(set_losses(self.predictor, self.X, self.y, nothing, candidates).mean(axis=0))
+        def compute(rows: NDArray[np.int64], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+            return set_losses(self.predictor, self.X[rows], self.y[rows], masks, self.candidates)
+
+        return _mean(self._remembered.of(near, known, compute))
+
+    def _losses_of_removals(
+        self, near: NDArray[np.int64], known: NDArray[np.bool_], extra: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return each row's expected losses with its set, then without each unit of it: float64 (rows, 1 + units)."""
+
+        def compute(rows: NDArray[np.int64], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+            known, part = masks[:, : self.features], self._parts(masks[:, self.features :])
+            return removal_losses(self.predictor, self.X[rows], self.y[rows], known, part)
+
+        shared = RememberedLosses(len(self.y), 2 + int(self._parts(extra).max()), most=0)
+        return _mean(shared.of(near, np.hstack([known, extra]), compute))
 
 
-def fit_oracle(
-    problem: Problem, *, predictor: PartialPredictor, neighbours: int, subsets: int, reference_rows: int
-) -> Oracle:
-    """Draw candidates and references, and compute the losses when nothing is known.
-
-    Args:
-        problem: its training part, prices and seed are used.
-        predictor: the fitted predictor.
-        neighbours, subsets, reference_rows: see `bench_aaco.plugin.AACO`.
-    """
-    train, unit = problem.train, units_of(problem)
-    rng = problem.rng("aaco", "oracle")
-    candidates = draw_candidates(rng, unit, subsets)
-    rows = np.arange(len(train))
-    if len(rows) > reference_rows:
-        rows = np.sort(np.argsort(rng.bit_generator.random_raw(len(rows)), kind="stable")[:reference_rows])
-    mean, spread = np.zeros(train.X.shape[1]), np.ones(train.X.shape[1])
-    for c in range(train.X.shape[1]):
-        present = train.X[~np.isnan(train.X[:, c]), c]
-        if len(present):
-            mean[c] = present.mean()
-            spread[c] = present.std() if present.std() > 0 else 1.0
-    own = problem.costs.feature_prices(train.sizes).mean(axis=0)
-    group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
-    group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups
-    paid = np.isin(np.arange(len(group_price)), group)
-    full = float(own.sum() + group_price[paid].sum())
-    share = 1.0 / full if full > 0 else 1.0
-    prices = Prices(own * share, np.array(group, dtype=np.int64), group_price * share, unit)
-    columns = np.array(problem.feature_of_column, dtype=np.int64)
-    bare = Oracle(
-        predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, spread, columns,
-        candidates, prices, neighbours, np.zeros(1 + len(candidates)), problem.threads,
-    )  # fmt: skip
-    return replace(bare, first_losses=bare.losses_of_nothing(candidates))
+def _mean(losses: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean over references, float64 (rows, sets), of losses, float64 (rows, k, sets)."""
+    total = losses[:, 0].copy()
+    for neighbour in range(1, losses.shape[1]):  # one by one, so that the order of the sum does not depend on the batch
+        total += losses[:, neighbour]
+    return np.asarray(total / losses.shape[1])

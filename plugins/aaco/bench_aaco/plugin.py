@@ -89,8 +89,7 @@ class AACO(Method):
         from bench_models.partial import fit_installed, fit_masked_trees
 
         from bench_aaco.candidates import units_of
-        from bench_aaco.fitting import learn
-        from bench_aaco.oracle import fit_oracle
+        from bench_aaco.fitting import fit_oracle, learn
 
         look_ahead = partial(
             fit_oracle, problem,

@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 from bench_aaco.candidates import distinct_sets, draw_candidates, units_of
+from bench_aaco.fitting import fit_oracle
 from bench_aaco.kernels import best_sets
 from bench_aaco.lambdas import in_log
-from bench_aaco.oracle import fit_oracle
 from bench_aaco.plugin import AACO, GreedyCMI, bench_policy_types
 from bench_aaco.policy import OraclePolicy
 from bench_models.partial import fit_installed, set_losses
@@ -110,8 +110,8 @@ def test_expected_losses_of_a_row_do_not_depend_on_the_other_rows():
     oracle = fit_oracle(problem, predictor=Counting(problem), neighbours=3, subsets=6, reference_rows=30)
     rng = np.random.default_rng(0)
     near, known = rng.integers(0, 8, (40, 3)), rng.random((3, problem.n_features))[rng.integers(0, 3, 40)] < 0.5
-    together = oracle.mean_losses(near, known, oracle.candidates)
-    alone = [oracle.mean_losses(near[i : i + 1], known[i : i + 1], oracle.candidates)[0] for i in range(40)]
+    together = oracle.mean_losses(near, known)
+    alone = [oracle.mean_losses(near[i : i + 1], known[i : i + 1])[0] for i in range(40)]
     assert together.tolist() == np.array(alone).tolist()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_models.partial import Candidates, fit_masked_trees, random_masks, set_losses
+from bench_models.partial import Candidates, fit_masked_trees, random_masks, removal_losses, set_losses
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +27,11 @@ def test_losses_of_sets_are_those_of_rows_that_know_them(task, variant):
         probabilities = staticmethod(trees.probabilities)
 
     fast, slow = (set_losses(predictor, X, y, known, candidates) for predictor in (trees, Plain()))
+    np.testing.assert_allclose(fast, slow, atol=1e-9)
+    part = np.where(known, -1, rng.integers(-1, 70, (12, n)))
+    part[0] = -1
+    fast, slow = (removal_losses(predictor, X, y, known, part) for predictor in (trees, Plain()))
+    assert fast.shape == (12, 2 + part.max())
     np.testing.assert_allclose(fast, slow, atol=1e-9)
     other = np.where(known[:, problem.feature_of_column], X, rng.normal(size=X.shape))
     np.testing.assert_array_equal(trees.probabilities(X, known), trees.probabilities(other, known))

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["information", "losses_of_sets"]
+__all__ = ["information", "losses_of_removals", "losses_of_sets"]
 
 _ZERO = np.float32(0.0)
 _LANES = 16
@@ -185,6 +185,52 @@ def information(
 
 
 @njit(cache=True, nogil=True)
+def _row_losses(first, steps, known, member, target, layers, work, losses):  # type: ignore[no-untyped-def]
+    """Write the log losses of one row under each set; `steps` are the units' changes of the first layer."""
+    middle, middle_bias, last, last_bias = layers
+    hidden, which, lanes, logits, ones = work
+    for start in range(0, len(losses), _LANES):
+        width = min(_LANES, len(losses) - start)
+        for lane in range(width):
+            count = 0
+            for u in range(len(known)):
+                which[count] = u
+                count += member[start + lane, u] and not known[u]
+            hidden[0] = first
+            _add_multiples(ones, which, count, steps, hidden[0])
+            _middle(hidden[0], middle, middle_bias, hidden[1], which, hidden[2])
+            lanes[:, lane] = hidden[2]
+        _to_logits(lanes, last, last_bias, logits)
+        for lane in range(width):
+            top = logits[0, lane]
+            for c in range(1, len(logits)):
+                top = max(top, logits[c, lane])
+            norm = 0.0
+            for c in range(len(logits)):
+                norm += exp(np.float64(logits[c, lane]) - top)
+            losses[start + lane] = log(norm) + top - logits[target, lane]
+
+
+@njit(cache=True, nogil=True)
+def _row_steps(values, unit_of_value, entry, steps):  # type: ignore[no-untyped-def]
+    """Write the change of the first layer when each unit of a row becomes known: (units, hidden)."""
+    steps[:] = entry[len(unit_of_value) :]
+    for v in range(len(unit_of_value)):
+        if values[v] != _ZERO:
+            steps[unit_of_value[v]] += values[v] * entry[v]
+
+
+@njit(cache=True, nogil=True)
+def _work(units, hidden, classes):  # type: ignore[no-untyped-def]
+    """Scratch of `_row_losses`."""
+    return (
+        np.empty((3, hidden), dtype=np.float32), np.empty(max(hidden, units), dtype=np.int64),
+        np.zeros((hidden, _LANES), dtype=np.float32), np.empty((classes, _LANES), dtype=np.float32),
+        np.ones(units, dtype=np.float32),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
 def losses_of_sets(
     first: NDArray[np.float32],
     values: NDArray[np.float32],
@@ -209,36 +255,41 @@ def losses_of_sets(
         member: bool (sets, units): units known in addition.
         losses: float64 (rows, sets), written.
     """
-    sets, units, hidden, classes = len(member), known.shape[1], first.shape[1], len(last_bias)
-    work = np.empty((3, hidden), dtype=np.float32)
-    one, two, factors = work[0], work[1], work[2]
-    which = np.empty(max(hidden, units), dtype=np.int64)
-    lanes, logits = np.zeros((hidden, _LANES), dtype=np.float32), np.empty((classes, _LANES), dtype=np.float32)
-    step = np.empty((units, hidden), dtype=np.float32)  # the change of the first layer when a unit becomes known
-    ones = np.ones(units, dtype=np.float32)
+    layers, work = (middle, middle_bias, last, last_bias), _work(known.shape[1], first.shape[1], len(last_bias))
+    steps = np.empty((known.shape[1], first.shape[1]), dtype=np.float32)
     for i in range(len(first)):
-        for u in range(units):
-            step[u] = entry[len(unit_of_value) + u]
-        for v in range(len(unit_of_value)):
-            if values[i, v] != _ZERO:
-                step[unit_of_value[v]] += values[i, v] * entry[v]
-        for start in range(0, sets, _LANES):
-            width = min(_LANES, sets - start)
-            for lane in range(width):
-                count = 0
-                for u in range(units):
-                    which[count] = u
-                    count += member[start + lane, u] and not known[i, u]
-                one[:] = first[i]
-                _add_multiples(ones, which, count, step, one)
-                _middle(one, middle, middle_bias, factors, which, two)
-                lanes[:, lane] = two
-            _to_logits(lanes, last, last_bias, logits)
-            for lane in range(width):
-                top = logits[0, lane]
-                for c in range(1, classes):
-                    top = max(top, logits[c, lane])
-                norm = 0.0
-                for c in range(classes):
-                    norm += exp(np.float64(logits[c, lane]) - top)
-                losses[i, start + lane] = log(norm) + top - logits[target[i], lane]
+        _row_steps(values[i], unit_of_value, entry, steps)
+        _row_losses(first[i], steps, known[i], member, target[i], layers, work, losses[i])
+
+
+@njit(cache=True, nogil=True)
+def losses_of_removals(
+    first: NDArray[np.float32],
+    values: NDArray[np.float32],
+    target: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    part: NDArray[np.int64],
+    unit_of_value: NDArray[np.int64],
+    entry: NDArray[np.float32],
+    middle: NDArray[np.float32],
+    middle_bias: NDArray[np.float32],
+    last: NDArray[np.float32],
+    last_bias: NDArray[np.float32],
+    losses: NDArray[np.float64],
+) -> None:
+    """Write the log losses of rows with a set of their own, then without each of its parts, in nats.
+
+    Args:
+        first, values, target, known, unit_of_value, entry, middle, middle_bias, last, last_bias: as for
+            `losses_of_sets`.
+        part: int64 (rows, units): the part that a unit belongs to; −1 outside the row's set.
+        losses: float64 (rows, 1 + parts), written.
+    """
+    layers, work = (middle, middle_bias, last, last_bias), _work(known.shape[1], first.shape[1], len(last_bias))
+    steps = np.empty((known.shape[1], first.shape[1]), dtype=np.float32)
+    member = np.empty((losses.shape[1], known.shape[1]), dtype=np.bool_)
+    for i in range(len(first)):
+        for s in range(len(member)):
+            member[s] = (part[i] >= 0) & (part[i] != s - 1)
+        _row_steps(values[i], unit_of_value, entry, steps)
+        _row_losses(first[i], steps, known[i], member, target[i], layers, work, losses[i])

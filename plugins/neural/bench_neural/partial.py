@@ -5,8 +5,9 @@ The entry point ``neural`` of the group ``budgetbench.predictors`` names this mo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,15 +55,41 @@ class PartialNetwork:
             known: bool (rows, features).
             candidates: sets of features known in addition.
         """
-        from bench_neural.kernels import dense
         from bench_neural.kernels_ahead import losses_of_sets
 
-        values, units = self.view.values(X), self.view.known_units(known)
         sets = self.view.known_units(np.vstack([np.zeros((1, known.shape[1]), dtype=bool), candidates.member]))
+        return self._losses(losses_of_sets, X, y, known, sets, len(sets))
+
+    def removal_losses(
+        self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], part: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Log losses of rows with a set of their own, then without each part of it: float64 (rows, 1 + parts), in nats.
+
+        Args:
+            X: float64 (rows, columns): complete rows.
+            y: int64 (rows,): their classes.
+            known: bool (rows, features).
+            part: int64 (rows, features): the part of each feature, whose features are known together; −1 outside the
+                row's set.
+        """
+        from bench_neural.kernels_ahead import losses_of_removals
+
+        of_unit = np.full((len(X), self.view.units.count), -1)
+        of_unit[:, self.view.units.of_feature] = part
+        of_unit[~self.view.known_units(part >= 0)] = -1
+        return self._losses(losses_of_removals, X, y, known, of_unit, 2 + int(part.max(initial=-1)))
+
+    def _losses(
+        self, kernel: Callable[..., None], X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_],
+        sets: NDArray[Any], width: int,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        from bench_neural.kernels import dense
+
+        values, units = self.view.values(X), self.view.known_units(known)
         (entry, bias), (middle, middle_bias), (last, last_bias) = self.network.layers
         first = dense(self.view.inputs(values, units), entry, bias, False)
-        losses = np.empty((len(X), len(sets)))
-        losses_of_sets(
+        losses = np.empty((len(X), width))
+        kernel(
             first, values, np.ascontiguousarray(y), units, sets, self.view.unit_of_value, entry, middle, middle_bias,
             last, last_bias, losses,
         )  # fmt: skip

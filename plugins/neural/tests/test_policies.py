@@ -195,6 +195,13 @@ def test_the_losses_of_sets_are_those_of_rows_that_know_them():
     for place, extra in enumerate([np.zeros(problem.n_features, dtype=bool), *candidates.member]):
         table = predictor.probabilities(X, known | extra)
         np.testing.assert_allclose(losses[:, place], -np.log(table[np.arange(7), y]), atol=1e-5)
+    of_unit = rng.integers(-1, 4, (7, view.units.count))
+    part = np.where(known, -1, of_unit[:, view.units.of_feature])
+    losses = predictor.removal_losses(X, y, known, part)
+    assert losses.shape == (7, 2 + part.max())
+    for place, without in enumerate(range(-1, part.max() + 1)):
+        table = predictor.probabilities(X, known | ((part >= 0) & (part != without)))
+        np.testing.assert_allclose(losses[:, place], -np.log(table[np.arange(7), y]), atol=1e-5)
 
 
 def test_point_codes_sum_known_values_and_samples_have_the_latent_moments():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-__all__ = ["losses_of_sets"]
+__all__ = ["losses_of_removals", "losses_of_sets"]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -68,6 +68,33 @@ def _add(trees, x, known, bits, scores, nodes, masks):  # type: ignore[no-untype
 
 
 @numba.njit(cache=True, nogil=True)
+def _write(trees, x, y, known, bits, work, losses):  # type: ignore[no-untyped-def]
+    """Write the log losses (sets,) of one row under each set."""
+    scores, nodes, masks = work
+    scores[:] = 0.0
+    _add(trees, x, known, bits, scores, nodes, masks)
+    for s in range(len(losses)):
+        if len(scores) == 1:
+            margin = scores[0, s] if y == 1 else -scores[0, s]
+            losses[s] = np.log1p(np.exp(-margin)) if margin > 0 else np.log1p(np.exp(margin)) - margin
+            continue
+        most = scores[0, s]
+        for c in range(1, len(scores)):
+            most = max(most, scores[c, s])
+        total = 0.0
+        for c in range(len(scores)):
+            total += np.exp(scores[c, s] - most)
+        losses[s] = most + np.log(total) - scores[y, s]
+
+
+@numba.njit(cache=True, nogil=True)
+def _work(depth, classes, words):  # type: ignore[no-untyped-def]
+    """Scores (outputs, 64 · words), and the stack of a walk: nodes, and the sets that reach each, as bits."""
+    scores = np.empty((classes if classes > 2 else 1, 64 * words))
+    return scores, np.empty(depth + 2, dtype=np.int64), np.empty((depth + 2, words), dtype=np.uint64)
+
+
+@numba.njit(cache=True, nogil=True)
 def losses_of_sets(trees, depth, X, y, known, bits, classes, start, stop, losses):  # type: ignore[no-untyped-def]
     """Write the log losses of rows ``start`` … ``stop − 1`` under each set.
 
@@ -82,23 +109,25 @@ def losses_of_sets(trees, depth, X, y, known, bits, classes, start, stop, losses
         start, stop: rows.
         losses: float64 (rows, sets), written.
     """
-    outputs = classes if classes > 2 else 1
-    words = bits.shape[1]
-    scores = np.empty((outputs, 64 * words))
-    nodes = np.empty(depth + 2, dtype=np.int64)
-    masks = np.empty((depth + 2, words), dtype=np.uint64)
+    work = _work(depth, classes, bits.shape[1])
     for i in range(start, stop):
-        scores[:] = 0.0
-        _add(trees, X[i], known[i], bits, scores, nodes, masks)
-        for s in range(losses.shape[1]):
-            if outputs == 1:
-                margin = scores[0, s] if y[i] == 1 else -scores[0, s]
-                losses[i, s] = np.log1p(np.exp(-margin)) if margin > 0 else np.log1p(np.exp(margin)) - margin
-                continue
-            most = scores[0, s]
-            for c in range(1, outputs):
-                most = max(most, scores[c, s])
-            total = 0.0
-            for c in range(outputs):
-                total += np.exp(scores[c, s] - most)
-            losses[i, s] = most + np.log(total) - scores[y[i], s]
+        _write(trees, X[i], y[i], known[i], bits, work, losses[i])
+
+
+@numba.njit(cache=True, nogil=True)
+def losses_of_removals(trees, depth, X, y, known, part, classes, start, stop, losses):  # type: ignore[no-untyped-def]
+    """Write the log losses of rows ``start`` … ``stop − 1`` with a set of their own, then without each of its parts.
+
+    Args:
+        trees, depth, X, y, known, classes, start, stop: as for `losses_of_sets`.
+        part: int64 (rows, features): the part that a feature belongs to; −1 outside the row's set.
+        losses: float64 (rows, 1 + parts), written.
+    """
+    words = (losses.shape[1] + 63) // 64
+    work, bits = _work(depth, classes, words), np.empty((part.shape[1], words), dtype=np.uint64)
+    for i in range(start, stop):
+        for f in range(part.shape[1]):
+            bits[f] = ~np.uint64(0) if part[i, f] >= 0 else np.uint64(0)
+            if part[i, f] >= 0:
+                bits[f, (1 + part[i, f]) // 64] ^= np.uint64(1) << np.uint64((1 + part[i, f]) % 64)
+        _write(trees, X[i], y[i], known[i], bits, work, losses[i])

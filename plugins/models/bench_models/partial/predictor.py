@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bench_core import Problem, RequestError
 from bench_models.partial.masks import Candidates
 
-__all__ = ["LEAST", "PartialPredictor", "fit_installed", "installed_types", "set_losses"]
+__all__ = ["LEAST", "PartialPredictor", "fit_installed", "installed_types", "removal_losses", "set_losses"]
 
 LEAST = 1e-12
 """Smaller probabilities are replaced by this one before the logarithm is taken."""
@@ -22,7 +22,8 @@ class PartialPredictor(Protocol):
     """A classifier that predicts from any set of known features.
 
     A row's answer depends neither on its batch nor on the values of unknown features. A predictor that can evaluate
-    many sets of a row at once may have a method ``set_losses`` with the arguments of the function `set_losses`.
+    many sets of a row at once may have methods ``set_losses`` and ``removal_losses`` with the arguments of the
+    functions of these names, except the first.
     """
 
     def probabilities(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -57,11 +58,42 @@ def set_losses(
     if own is not None:
         losses: NDArray[np.float64] = own(X, y, known, candidates)
         return losses
-    out = np.empty((len(X), 1 + len(candidates)))
-    for place, extra in enumerate([np.zeros(known.shape[1], dtype=bool), *candidates.member]):
-        table = predictor.probabilities(X, known | extra)
-        out[:, place] = -np.log(np.maximum(table[np.arange(len(X)), y], LEAST))
-    return out
+    nothing = np.zeros(known.shape[1], dtype=bool)
+    return np.stack([_losses(predictor, X, y, known | extra) for extra in (nothing, *candidates.member)], axis=1)
+
+
+def removal_losses(
+    predictor: PartialPredictor,
+    X: NDArray[np.float64],
+    y: NDArray[np.int64],
+    known: NDArray[np.bool_],
+    part: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Return the log loss of each row if a set of its own becomes known in addition, and if one part of it does not.
+
+    Args:
+        predictor: the predictor.
+        X: float64 (rows, columns): complete rows.
+        y: int64 (rows,): their classes.
+        known: bool (rows, features).
+        part: int64 (rows, features): number of the part, from 0, that a feature belongs to; −1 outside the row's set.
+
+    Returns:
+        float64 (rows, 1 + parts), in nats: with the complete set, then without each part.
+    """
+    own = getattr(predictor, "removal_losses", None)
+    if own is not None:
+        losses: NDArray[np.float64] = own(X, y, known, part)
+        return losses
+    parts = range(-1, 1 + int(part.max(initial=-1)))
+    return np.stack([_losses(predictor, X, y, known | ((part >= 0) & (part != without))) for without in parts], axis=1)
+
+
+def _losses(
+    predictor: PartialPredictor, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """The log loss of each row: float64 (rows,)."""
+    return np.asarray(-np.log(np.maximum(predictor.probabilities(X, known)[np.arange(len(X)), y], LEAST)))
 
 
 def fit_installed(name: str, problem: Problem, unit_of_feature: NDArray[np.int64]) -> PartialPredictor:

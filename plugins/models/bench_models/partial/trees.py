@@ -6,8 +6,10 @@ The thresholds of the splits are random, one per column and node (extremely rand
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +65,24 @@ class MaskedTrees:
         from bench_models.partial._kernels import losses_of_sets
 
         with_none = Candidates(np.vstack([np.zeros((1, candidates.member.shape[1]), dtype=bool), candidates.member]))
-        X, known = np.ascontiguousarray(X), np.ascontiguousarray(known)
-        losses = np.empty((len(X), len(with_none)))
+        return self._losses(losses_of_sets, X, y, known, with_none.bits, len(with_none))
+
+    def removal_losses(
+        self, X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_], part: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Log losses of rows with their own sets, then without each part; see `bench_models.partial.removal_losses`."""
+        from bench_models.partial._kernels import losses_of_removals
+
+        return self._losses(losses_of_removals, X, y, known, np.ascontiguousarray(part), 2 + int(part.max(initial=-1)))
+
+    def _losses(
+        self, kernel: Callable[..., None], X: NDArray[np.float64], y: NDArray[np.int64], known: NDArray[np.bool_],
+        sets: NDArray[Any], width: int,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        X, known, losses = np.ascontiguousarray(X), np.ascontiguousarray(known), np.empty((len(X), width))
 
         def work(start: int, stop: int) -> None:
-            losses_of_sets(
-                self.flat, self._depth, X, y, known, with_none.bits, self.n_classes, start, stop, losses
-            )  # fmt: skip
+            kernel(self.flat, self._depth, X, y, known, sets, self.n_classes, start, stop, losses)
 
         run_ranges(work, len(X), self.threads, _BLOCK)
         return losses

@@ -14,6 +14,7 @@ from .cli.options import with_session as with_session
 from .cli.options import with_sessions as with_sessions
 from .cli.output import print_json as print_json
 from .cli.output import print_table as print_table
+from .contract.known import KnownTrials as KnownTrials
 from .plugins.catalogue import Plugin as Plugin
 from .plugins.described import described_registry as described_registry
 from .plugins.hookspecs import RegisterSuiteSection as RegisterSuiteSection

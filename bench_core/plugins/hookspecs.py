@@ -1,6 +1,6 @@
 """The hooks that a plugin may implement, when each is called, and the sections of suite files that plugins own.
 
-Types of `bench_core.run`, such as `bench_core.FinishedRun`, cannot be imported here: hooks annotate them as Any.
+Types of `bench_core.run`, such as `bench_core.suites.FinishedRun`, cannot be imported here: hooks annotate them as Any.
 
 A plugin is a distribution with an entry point in the group ``budgetbench``::
 
@@ -74,7 +74,8 @@ class SectionRules:
 
     Attributes:
         model: the section's type, which pydantic validates, such as ``list[Claim]``.
-        check: called with the `bench_core.Suite` and the validated value after everything else in the suite is checked.
+        check: called with the `bench_core.suites.Suite` and the validated value after everything else in the suite is
+            checked.
             It returns the metrics that the section needs in every record, or raises `RequestError`, naming file and
             key.
         tables: keys within the section → the pydantic model of that table, for hints about a wrong key.
@@ -189,10 +190,19 @@ def bench_known_trials(session: Any) -> Any:
     Called whenever a suite is planned. The first answer that is not None is used.
 
     Args:
-        session: the `bench_core.SuiteSession`.
+        session: the `bench_core.suites.SuiteSession`.
 
     Returns:
-        An object with the attributes of `bench_core.KnownTrials`; or None.
+        A `bench_core.suites.KnownTrials`, or an object with its attributes; or None.
+
+    Example::
+
+        class Mirrored(KnownTrials):
+            done = frozenset(path.stem for path in Path("records").glob("*.json"))
+
+        @hookimpl
+        def bench_known_trials(session):
+            return Mirrored()
     """
 
 
@@ -201,13 +211,19 @@ def bench_run_finished(run: Any) -> Any:
     """Use a run's records, for instance to write a page. Called when all trials of ``bench run`` are done.
 
     Args:
-        run: the `bench_core.FinishedRun`.
+        run: the `bench_core.suites.FinishedRun`.
 
     Returns:
-        A line for the user, such as the path of a page; a line with a table of results (`bench_core.Written`); or
-        None.
+        A line for the user, such as the path of a page; a line with a table of results
+        (`bench_core.suites.Written`); or None.
 
     Raises:
         DamagedRecordsError: records are damaged. They are computed again, then the hook is called again.
         RequestError: nothing was written; ``bench run`` shows why and exits with 2.
+
+    Example::
+
+        @hookimpl
+        def bench_run_finished(run):
+            return f"{run.session.suite.name} is done"
     """

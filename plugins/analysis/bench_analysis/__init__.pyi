@@ -10,6 +10,7 @@ from .curves import Curve as Curve
 from .curves import Panel as Panel
 from .curves import curves_of as curves_of
 from .curves import has_band as has_band
+from .curves import leading as leading
 from .curves import panel_of as panel_of
 from .dominance import dominated_by as dominated_by
 from .fronts import REFERENCE_POINT as REFERENCE_POINT

@@ -101,7 +101,12 @@ def _grid(
 
 
 def _columns(suite: Suite, rows: Sequence[Row], task: str) -> list[str]:
+    """The metrics with values; without refused answers, coverage is 1 and conclusive accuracy is accuracy."""
     names = [name for name in suite.metrics if any(name in row.means for row in rows)]
+    coverage = [row.means["coverage"].value for row in rows if "coverage" in row.means]
+    if all(value == 1.0 for value in coverage):
+        same = {"coverage", "conclusive-accuracy"} if "accuracy" in names else {"coverage"}
+        names = [name for name in names if name not in same]
     others = [name for name in names if not name.startswith(_OF_RANKINGS)]
     return names if task == "ranking" or not others else others
 

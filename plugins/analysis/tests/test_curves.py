@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_analysis.curves import LEVELS, Curve, Panel, curves_of, panel_of
+from bench_analysis.curves import LEVELS, Curve, Panel, curves_of, leading, panel_of
 from bench_analysis.fronts import hull
 from bench_analysis.points import cells_of
 from bench_analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
@@ -24,6 +24,7 @@ ERROR = quality_named("error", METRICS)
 MSE = quality_named("mse", METRICS)
 TRIAL = '{"threshold":null,"split":{"kind":"random","train":0.5,"validation":0.25,"test":0.25}}'
 ROWS = {"train": 4, "validation": 4, "test": 2}
+UNIT = st.integers(0, 20).map(lambda n: n / 20)
 Policy = tuple[float, float, float, float]
 """Validation cost and quality, test cost and quality."""
 
@@ -276,3 +277,41 @@ def test_no_point_lies_above_the_hull(points: list[tuple[int, int]]) -> None:
     assert (np.interp(x, x[corners], y[corners]) >= y - 1e-9).all()
     slopes = np.diff(y[corners]) / np.diff(x[corners])
     assert (np.diff(slopes) < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("most", "kept"), [(1, ["a"]), (2, ["a", "c"]), (3, ["a", "b", "c"]), (9, ["a", "b", "c", "d"])]
+)
+def test_curves_lead_by_the_length_of_the_budgets_at_which_they_are_best_on_validation(
+    most: int, kept: list[str]
+) -> None:
+    def family(*policies: tuple[float, float]) -> list[list[Policy]]:
+        return [[(0.0, 0.5, 0.0, 0.5), *((cost, quality, cost, 1 - quality) for cost, quality in policies)]]
+
+    found = panel(
+        records_of({
+            "a": family((0.2, 0.8)),  # best from 0.2 to 0.9
+            "b": family((0.3, 0.7)),  # never best, with a greater area than d
+            "c": family((0.9, 0.9)),  # best from 0.9 to 1
+            "d": family(),  # best only where all are equal
+        })
+    )  # fmt: skip
+    assert [curve.method for curve in leading(found, most).curves] == kept
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=4), min_size=2, max_size=5), st.integers(1, 5))
+def test_leading_curves_are_those_of_a_fine_grid_of_budgets(
+    families: list[list[tuple[float, float]]], most: int
+) -> None:
+    found = panel(
+        records_of({
+            f"m{i}": [[(0.0, 0.0, 0.0, 0.0), *((cost, quality, cost, quality) for cost, quality in policies)]]
+            for i, policies in enumerate(families)
+        })
+    )  # fmt: skip
+    grid = (np.arange(20) + 0.5) / 20
+    values = np.array([[max([0.0, *(q for c, q in policies if c <= b)]) for b in grid] for policies in families])
+    best = (values == values.max(axis=0)) & (values != values.max(axis=0)).any(axis=0)
+    order = sorted(range(len(families)), key=lambda i: (-best[i].sum(), -round(values[i].sum(), 9), i))
+    assert [c.method for c in leading(found, most).curves] == [f"m{i}" for i in sorted(order[:most])]

@@ -19,7 +19,9 @@ _HEAD = (
 )
 _NOTE = (
     "On stand-ins, *hold* and *contradicted* mean that the claim is seen there, or not; this neither confirms nor "
-    "contradicts the paper. Claims on data that has not been run are not checked."
+    "contradicts the paper. *Consistent*: our interval does not contradict the paper's number, but is too wide to "
+    "confirm it. *Cannot be told*: the data does not suffice. *By construction*: no result could change the verdict. "
+    "Claims on data that has not been run are not checked."
 )
 
 

@@ -79,8 +79,8 @@ def some(names: Sequence[str], shown: int) -> str:
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
-    """At most five findings (``text probability table``): what to take, what a small budget brings, row by row or a
-    fixed subset, the leading kind, the choice at the largest budget."""
+    """At most five findings: what to take, what a small budget brings, row by row or a fixed subset, the leading kind,
+    the choice at the largest budget. The front page leaves out what is under ``more``."""
     view = main_view(answer)
     if view is None:
         return []
@@ -88,8 +88,8 @@ def findings(answer: JsonObject) -> list[dict[str, Any]]:
     return [one for one in found if one is not None]
 
 
-def _finding(text: str, probability: float | None, table: str) -> dict[str, Any]:
-    return {"text": text, "probability": probability, "table": table}
+def _finding(text: str, probability: float | None, table: str, more: str = "") -> dict[str, Any]:
+    return {"text": text, "probability": probability, "table": table, "more": more}
 
 
 def _take(view: JsonObject) -> dict[str, Any]:
@@ -147,11 +147,12 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
     if not view["dynamic"]:
         return None
     words = {"better": "beats", "worse": "loses to", "equal": "practically equals"}
-    said, chances = [], []
+    said, chances, more = [], [], []
     for key, verb in words.items():
         mine = [step for step in view["dynamic"] if step[key] is not None and step[key] >= SURE]
         if mine:
-            by = "" if key == "equal" else f" ({_sizes(mine)} of what all features bring{_by_prices(mine)})"
+            by = "" if key == "equal" else f" ({_sizes(mine)} of what all features bring)"
+            more += [] if key == "equal" else _by_prices(mine)
             at = listed([per_cent(step["budget"]) for step in mine])
             said.append(f"{verb} the best fixed subset at {at} of the price{by}")
             chances += [step[key] for step in mine]
@@ -160,9 +161,10 @@ def _dynamic(view: JsonObject) -> dict[str, Any] | None:
         than = "" if said else " than the best fixed subset"
         said.append(f"is not clearly better or worse{than} at {listed(open_at)} (no probability of {SURE:.1f})")
     return _finding(
-        f"Choosing features row by row {listed(said)}.{_where(view)}",
+        f"Choosing features row by row {listed(said)}.",
         min(chances) if chances else None,
         "#row-by-row-or-a-fixed-subset",
+        " ".join([*more, *_where(view)]),
     )
 
 
@@ -180,18 +182,18 @@ def _unless(gap: JsonObject) -> str:
     return f"; without {rest['family']}, {signed(rest['difference'])}"
 
 
-def _by_prices(steps: Sequence[JsonObject]) -> str:
-    """``; with unit prices −6 %, with drawn prices −1 %`` for a single budget, where these are groups."""
+def _by_prices(steps: Sequence[JsonObject]) -> list[str]:
+    """``At 5 %, the difference is −6 % with unit prices.`` and the like for a single budget, where these are groups."""
     groups = steps[0]["groups"] if len(steps) == 1 else []
     sizes = [
-        f"with {group['title']} {signed(group['difference'][0])}"
+        f"{signed(group['difference'][0])} with {group['title']}"
         for group in groups
         if group["title"] in PRICES.values()
     ]
-    return f"; {', '.join(sizes)}" if sizes else ""
+    return [f"At {per_cent(steps[0]['budget'])}, the difference is {listed(sizes)}."] if sizes else []
 
 
-def _where(view: JsonObject) -> str:
+def _where(view: JsonObject) -> list[str]:
     """On which kind of data dynamic acquisition is likeliest to win, and to lose, below the full price."""
     groups = [(step["budget"], group) for step in view["dynamic"] if step["budget"] < 1 for group in step["groups"]]
     said = []
@@ -203,7 +205,7 @@ def _where(view: JsonObject) -> str:
                 f"its {chances} by more than a point of {view['metric']} is on data with {group['title']}, at "
                 f"{per_cent(budget)} ({signed(group['difference'][0])}, probability {chance:.2f}{_unless(group)})"
             )
-    return f" Below the full price, {listed(said)}." if said else ""
+    return [f"Below the full price, {listed(said)}."] if said else []
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:

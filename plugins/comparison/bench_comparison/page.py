@@ -34,7 +34,8 @@ def page_part(analysed: Analysed, order: int) -> PagePart:
         links = f"[What each method loses at each budget]({name}/answer.md)"
         answered = main_view(data["losses"]) is not None
         figures = [FigureEntry(kind="answer")] if answered else []
-        return PagePart(order, ["## Over all data sets", "", links, ""], figures, data=data, files=files)
+        lines = ["## Over all data sets", "", links, ""]
+        return PagePart(order, lines, figures, lead="answer", data=data, files=files)
     overall = overall_of(analysed)
     lines = [] if overall is None else overall_sections(analysed.suite, overall)
     ranked = overall is not None and bool(overall.comparisons)

@@ -95,6 +95,7 @@ def loss_answer(
         "methods": {
             method.label: {
                 "use": method.use,
+                "summary": suite.registry.methods.described(method.use)["summary"],
                 "parameters": method.parameters,
                 "kind": places[method.label].kind,
                 "algorithm": places[method.label].algorithm,

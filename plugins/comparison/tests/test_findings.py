@@ -62,8 +62,8 @@ def gap(mean: float, **changes: Any) -> dict[str, Any]:
 def row_by_row(*groups: dict[str, Any], **changes: Any) -> str:
     told = answer(0.9, 0.9, 0.9)
     told["views"][0]["dynamic"] = [{"budget": 0.1, **gap(-0.08, **changes), "groups": groups}]
-    text: str = findings(told)[-1]["text"]
-    return text
+    finding = findings(told)[-1]
+    return f"{finding['text']} {finding['more']}"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,9 @@ def test_a_data_set_that_makes_more_than_half_of_a_difference_is_named(rest: flo
 
 def test_a_difference_is_also_stated_for_each_kind_of_prices() -> None:
     groups = [gap(-0.1, title="unit prices"), gap(0.004, title="drawn prices"), gap(-0.3, title="two classes")]
-    assert "(by 8 % of what all features bring; with unit prices −10 %, with drawn prices 0 %)" in row_by_row(*groups)
+    said = row_by_row(*groups)
+    assert "at 10 % of the price (by 8 % of what all features bring)." in said
+    assert " At 10 %, the difference is −10 % with unit prices and 0 % with drawn prices." in said
 
 
 @pytest.mark.parametrize(("chance", "said"), [(0.7, " Without A, the probability would be 0.70."), (0.8, "")])

@@ -133,7 +133,9 @@ def test_the_front_page_recommends_what_loses_least_and_fits_it() -> None:
     assert [cell.strip() for cell in at_10.split("|")][2:5] == ["**quick**", "50 % [50, 50]", "0.0 % [0.0, 0.0]"]
     assert [cell.strip() for cell in at_100.split("|")][2:5] == ["**slow**", "100 % [100, 100]", "0.0 % [0.0, 0.0]"]
     assert "bench fit table.csv --target COLUMN --prices prices.toml --method slopes --budget BUDGET" in page
-    assert "To fit quick, recommended at 10 % of the price" in page
+    assert "This command fits quick (recommended at 10 % of the price) to your own table" in page
+    summary = suite().registry.methods.described("slopes")["summary"]
+    assert f"It is: {summary} BUDGET is" in page
     assert "(synthetic/answer.svg)" in page
 
 

@@ -22,6 +22,7 @@ class PagePart:
         order: parts stand on the page in this order, before the tables of single data sets.
         lines: a section of the page, in Markdown.
         figures: `bench_leaderboard.FigureEntry`: figures that the page has unless the suite has some of that kind.
+        lead: kind of the figure at the top of the page; where no part names one, it is the page's first.
         description: further keys of ``suite.json``.
         data: name → plain data, written as ``<name>.json`` beside the page. The front page's hook finds it again
             under this name in the suite's description.
@@ -31,6 +32,7 @@ class PagePart:
     order: int
     lines: Sequence[str] = ()
     figures: Sequence[Any] = ()
+    lead: str = ""
     description: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)

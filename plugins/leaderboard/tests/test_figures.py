@@ -18,9 +18,11 @@ import pandas as pd
 import pytest
 from bench_analysis.analysed import Analysed
 from bench_analysis.assignments import usage_of
+from bench_analysis.curves import leading
 from bench_analysis.series import mean_series
 from bench_comparison.render.ranks import cliques_of, critical_difference_figure
 from bench_emsco.figures import stages_by_class
+from bench_leaderboard.render import figure_kinds
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.figure_builder import file_slug
 from bench_leaderboard.render.figures.palette import CARD, HUES, INK, MUTED, style_of, themed
@@ -108,6 +110,29 @@ def test_every_kind_is_drawn(drawn: dict[str, bytes]) -> None:
         "stage-by-cost-class-heart.svg",
         "tree-heart.svg",
     ]
+
+
+@pytest.mark.slow
+def test_coverage_is_neither_drawn_nor_tabulated_where_no_answer_is_refused() -> None:
+    suite, records = synthetic_suite(["Heart"], seeds=2), synthetic_records(["Heart"], seeds=2)
+    assert "coverage" in Analysed(suite, records).tables[0].columns
+    for part in ("test", "validation"):
+        records.policies[f"{part}.coverage"] = 1.0
+    analysed = Analysed(suite, records)
+    assert [figure.kind for figure in figures_of(analysed)] == ["curve"]
+    assert "coverage" not in analysed.tables[0].columns
+
+
+@pytest.mark.slow
+def test_a_picture_of_many_methods_shows_those_that_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite, records = synthetic_suite(["Heart"], seeds=2), synthetic_records(["Heart"], seeds=2)
+    monkeypatch.setattr(figure_kinds, "MANY_LINES", 3)
+    monkeypatch.setattr(figure_kinds, "MOST_LINES", 2)
+    (figure,) = [one for one in figures_of(Analysed(suite, records)) if one.kind == "curve"]
+    assert figure.panel is not None
+    svg = figure.draw().decode()
+    drawn = {curve.method for curve in leading(figure.panel, 2).curves}
+    assert {curve.method for curve in figure.panel.curves if f">{curve.method}</text>" in svg} == drawn
 
 
 @pytest.mark.weekly

@@ -301,9 +301,9 @@ def test_the_page_does_not_depend_on_how_the_path_of_the_suite_was_given(
     for path, here in {**paths, str(folder / "mine.toml"): folder}.items():
         monkeypatch.chdir(here)
         monkeypatch.setattr(suite, "path", path)
-        assert provenance(suite, records, {})["command"] == "bench run suites/mine.toml"
+        assert provenance(suite, records, {})["command"] == "bench run suites/mine.toml --out results"
     monkeypatch.setattr(suite, "path", "quickstart")  # a suite that comes with the core
-    assert provenance(suite, records, {})["command"] == "bench run quickstart"
+    assert provenance(suite, records, {})["command"] == "bench run quickstart --out results"
 
 
 @pytest.mark.weekly

@@ -135,7 +135,8 @@ class OpenMLSet(ReadyMade):
 
 
 def _source(label: str, table: Table) -> type[OpenMLSet]:
-    columns = f" without {len(table.without)} columns" if table.without else ""
+    left_out = len(table.without)
+    columns = f" without {left_out} column{'s' if left_out > 1 else ''}" if left_out else ""
     about = f"{table.about}; OpenML {table.id}, {table.rows} × {table.features}{columns}, {table.task}."
     body = {"__doc__": about, "__module__": __name__, "label": label, "table": table}
     name = "".join(word.capitalize() for word in label.split("-"))

@@ -34,12 +34,14 @@ class TableSource(DataSource):
     Attributes:
         path: the table; its training part when ``test_path`` is given.
         target: name of the target column.
-        test_path, validation_path: further files with the same columns, for a given split.
+        test_path: a file with the same columns, the test part of a given split.
+        validation_path: a file with the same columns, the validation part of a given split.
         task: ``binary``, ``multiclass``, ``regression`` or ``ranking``; guessed when None.
         categorical: names of numeric columns that hold categories (text columns always do).
         drop: names of columns to leave out.
-        size, query, split: names of columns that hold item sizes, query ids, and
-            ``train``/``validation``/``test``.
+        size: name of the column that holds item sizes.
+        query: name of the column that holds query ids.
+        split: name of the column that holds ``train``, ``validation`` or ``test``.
         groups: acquisition groups, ``{name = pattern}`` over feature names (``{view1 = "view1_*"}``), for the data
             set's own prices (cost scheme ``from-data``).
         group_prices: ``{group = price}``, paid once per row with the group's first feature; 0 for other groups.

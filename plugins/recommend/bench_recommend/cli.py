@@ -30,7 +30,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
 
 @click.command()
 @table_options
-@click.option("--method", "methods", multiple=True, help="A method to try; repeatable. Default: all that apply.")
+@click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    help="A method to try; repeatable. Default: those of the open comparison that apply, then those of other plugins.",
+)
 @click.option(
     "--splits", type=click.IntRange(min=1), default=8, show_default=True, help="The largest number of splits."
 )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["answer_target", "methods_linked"]
+__all__ = ["answer_target", "first_section", "methods_linked"]
 
 
 def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]], docs: Path | None) -> str | None:
@@ -33,6 +33,12 @@ def answer_target(link: str, anchors: Mapping[str, Mapping[str, str]], docs: Pat
     if part == f"data-{anchor}":
         return f"suites/{suite}/{part}.md"
     return f"suites/{suite}/{part}.md#{anchor}" if part else f"suites/{suite}/index.md"
+
+
+def first_section(markdown: str) -> str:
+    """Return the first second-level section of the front page, without its heading and pictures."""
+    section = re.split(r"(?m)^## .*$", markdown)[1]
+    return re.sub(r"(?m)^\[!\[.*$\n?", "", section).strip() + "\n"
 
 
 def methods_linked(markdown: str, pages: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from bench_analysis import Panel
 from bench_leaderboard import blocks, code, text, trials_text
 
 from bench_core.suites import Registry
-from bench_site.answer import answer_target, methods_linked
+from bench_site.answer import answer_target, first_section, methods_linked
 from bench_site.documentation import Files, Paper, book, documentation, papers_of
 from bench_site.figures import as_data_script, curve_data, drawn_at_first
 from bench_site.layout import addresses_of, layout_of, panel_addresses, usual_name
@@ -74,7 +74,7 @@ class Pages:
             files[f"methods/{self.method_at[use]}.md"] = self._method(use)
         for dataset in self.datasets:
             files[f"datasets/{self.dataset_at[dataset]}.md"] = self._dataset(dataset)
-        files["index.md"] = self.render("index", up="")
+        files["index.md"] = self.render("index", up="", answer=first_section(self._answer()) if self.has_answer else "")
         for name in ("suites", "methods", "datasets"):
             files[f"{name}/index.md"] = self.render(name, up="../")
         files["results.md"] = self.render("results", up="")

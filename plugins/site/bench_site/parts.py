@@ -30,6 +30,7 @@ _PICTURE_LINK = re.compile(rf"(\[!\[{_TEXT}\]\([^()\s]+\)\])\(([^()\s]+)\)")
 _SPELLED = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&#123;": "{", "&#125;": "}", "&#64;": "@"}
 _KNOWN = {
     "over-all-data-sets": "results",
+    "how-to-read-the-tables": "results",
     "trade-off-curves": "curves",
     "provenance": "provenance",
     "failed-trials": "provenance",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench_site.answer import answer_target, methods_linked
+from bench_site.answer import answer_target, first_section, methods_linked
 from bench_site.documentation import book, documentation
 from bench_site.figures import as_data_script, curve_data
 from bench_site.links import dead_links
@@ -170,6 +170,15 @@ def test_the_home_page_leads_to_the_guides_that_the_documentation_has(site: Path
     assert "install.html" not in page
 
 
+def test_the_home_page_takes_the_answer_without_its_heading_and_picture() -> None:
+    page = (ROOT / "leaderboard" / "README.md").read_text(encoding="utf-8")
+    answer = first_section(page)
+    assert "| Budget | Recommended |" in answer
+    assert "bench fit table.csv" in answer
+    assert "answer.svg" not in answer
+    assert not re.search(r"(?m)^#", answer)
+
+
 def test_methods_on_the_front_page_are_links_to_their_pages() -> None:
     page = (ROOT / "leaderboard" / "README.md").read_text(encoding="utf-8")
     (leading, *_) = re.findall(r"\*\*([^*]+)\*\*", page)
@@ -200,8 +209,8 @@ def test_a_curve_has_the_numbers_of_the_records(site: Path) -> None:
     assert (full[0][0], full[-1][0]) == (0.0, 100.0)  # the empty policy, and the method's own
     description = json.loads((site.parent / "leaderboard" / "small" / "suite.json").read_text())
     means = next(row["means"] for row in description["rows"] if row["method"] == "single-stage")
-    right = 100 * means["coverage"][0] * means["conclusive-accuracy"][0]
-    assert full[-1][1] == pytest.approx(right, abs=2.0)  # a mean of products, and the product of means
+    assert "coverage" not in means  # no answer is refused
+    assert full[-1][1] == pytest.approx(100 * means["conclusive-accuracy"][0], abs=1e-6)
 
 
 @given(st.text(max_size=30))

@@ -53,6 +53,7 @@ def said(findings: Sequence[JsonObject]) -> list[dict[str, str]]:
     return [
         {
             "text": text(one["text"]),
+            "more": text(one.get("more", "")),
             "chance": "" if one["probability"] is None else chance(one["probability"]),
             "table": one["table"],
         }

@@ -66,6 +66,7 @@ def _answer(description: JsonObject, several: bool) -> str:
             "rows": [_row(step) for step in steps],
             "sentences": said(answer["findings"][:_SENTENCES]),
             "method": method,
+            "summary": text(answer["methods"][method].get("summary", "")),
             "at": f"{listed(at)} of the price",
             "command": _command(answer, method),
             "families": view["families"],

@@ -12,7 +12,10 @@ from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import number, plain_number, table, text
 from bench_leaderboard.render.templates import rendered
 
-__all__ = ["curve_section", "figure_section"]
+__all__ = ["MANY_LINES", "MOST_LINES", "curve_section", "figure_section"]
+
+MANY_LINES, MOST_LINES = 24, 12
+"""A picture of curves of more methods than the first shows only as many as the second."""
 
 
 def curve_section(
@@ -44,6 +47,8 @@ def curve_section(
         rejects=any(panel.rejects for _, panel in panels),
         corner=", ".join(f"{value:g}" for value in REFERENCE_POINT),
         few_seeds=FEW_SEEDS,
+        many=MANY_LINES,
+        most=MOST_LINES,
     )
 
 

@@ -21,10 +21,7 @@ from bench_leaderboard.render.tables import heading
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_DATASETS", "FigureBuilder", "FigureKind", "file_slug"]
-
-MOST_DATASETS = 60
-"""The most pairs of data set and cost scheme that an entry is drawn for; they are the first of the suite."""
+__all__ = ["FigureBuilder", "FigureKind", "file_slug"]
 
 
 class FigureKind(ABC):
@@ -76,8 +73,7 @@ class FigureBuilder:
 
     def places(self, entry: FigureEntry) -> list[tuple[str, str]]:
         """The (data set, cost scheme) pairs that an entry is drawn for."""
-        pairs = [pair for pair in self.suite.grids if not entry.datasets or pair[0] in entry.datasets]
-        return pairs[:MOST_DATASETS]
+        return [pair for pair in self.suite.grids if not entry.datasets or pair[0] in entry.datasets]
 
     def methods(self, entry: FigureEntry, dataset: str) -> list[str]:
         """The methods that an entry draws on a data set."""

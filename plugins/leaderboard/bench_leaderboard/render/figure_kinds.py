@@ -12,6 +12,7 @@ from bench_analysis import (
     by_policy,
     cells_of,
     default_quality,
+    leading,
     mean_series,
     panel_of,
     quality_named,
@@ -23,6 +24,7 @@ from pydantic import model_validator
 
 from bench_core import Metric, RequestError, did_you_mean
 from bench_core.suites import Suite
+from bench_leaderboard.render.curves import MANY_LINES, MOST_LINES
 from bench_leaderboard.render.figure import Figure, FigureEntry, needed_metrics, needed_quantities
 from bench_leaderboard.render.figure_builder import FigureBuilder, FigureKind, file_slug
 from bench_leaderboard.render.figures.scatter import Axis
@@ -53,7 +55,7 @@ class CurveEntry(FigureEntry):
 
 
 class Curve(FigureKind):
-    """Quality over cost, a curve per method."""
+    """Quality over cost, a curve per method; of more than 24 methods, the 12 that lead at most budgets."""
 
     title = "Trade-off curves"
     entry = CurveEntry
@@ -77,7 +79,8 @@ class Curve(FigureKind):
             if panel is not None:
                 known = builder.metrics([panel.cost])[panel.cost]
                 title = known.title or known.name
-                draw = partial(cost_quality_figure, panel, builder.styles, title, entry.hull)
+                drawn = leading(panel, MOST_LINES) if len(panel.curves) > MANY_LINES else panel
+                draw = partial(cost_quality_figure, drawn, builder.styles, title, entry.hull)
                 figures.append(builder.figure(self, entry, stem, place, draw, panel))
         return figures
 
@@ -107,7 +110,8 @@ class MetricsEntry(FigureEntry):
 class Bars(FigureKind):
     """Means with intervals.
 
-    Every page has it where coverage, conclusive accuracy and cost are among the metrics, unless the suite has an entry.
+    Every page has it where coverage, conclusive accuracy and cost are among the metrics and some answer is refused,
+    unless the suite has an entry.
     """
 
     title = "Coverage, accuracy and cost"
@@ -128,6 +132,10 @@ class Bars(FigureKind):
         for place in builder.places(entry):
             wanted = builder.methods(entry, place[0])
             rows: list[Row] = [row for row in tables[place] if row.method in wanted and row.means]
+            if names == list(BARS) and all(
+                row.means["coverage"].value == 1.0 for row in rows if "coverage" in row.means
+            ):
+                continue
             shown = [metrics[name] for name in names if any(name in row.means for row in rows)]
             if shown:
                 draw = partial(bar_figure, rows, shown, builder.styles)

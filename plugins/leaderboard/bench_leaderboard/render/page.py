@@ -12,6 +12,7 @@ from bench_leaderboard.parts import page_parts
 from bench_leaderboard.render.curves import curve_section, figure_section
 from bench_leaderboard.render.dataset_pages import DatasetPage, dataset_pages, of_single_datasets
 from bench_leaderboard.render.extra_tables import extra_sections
+from bench_leaderboard.render.figure import Figure
 from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance
@@ -33,11 +34,13 @@ def render_page(analysed: Analysed) -> str:
     suite, records, figures = analysed.suite, analysed.records, figures_of(analysed)
     own = dataset_pages(analysed)
     elsewhere = of_single_datasets(figures, own, suite)
+    here = [figure for figure in figures if figure not in elsewhere]
     head, paper = suite.file.suite, paper_numbers(suite)
     page = rendered(
         "page",
         title=head.title or head.name,
         name=suite.name,
+        lead=_lead(analysed, here),
         description=head.description,
         source=head.source,
         splits=splits_so_far((grid.dataset, row.done, row.expected) for grid in analysed.tables for row in grid.rows),
@@ -49,7 +52,7 @@ def render_page(analysed: Analysed) -> str:
         datasets="" if own else "".join(dataset_section(suite, records, grid, paper) for grid in analysed.tables),
         pages=_listed_pages(analysed, own),
         curves=curve_section(suite, figures, with_figures=not own),
-        figures=figure_section(suite, [figure for figure in figures if figure not in elsewhere]),
+        figures=figure_section(suite, here),
         tables="".join(f"{line}\n" for line in extra_sections(suite, records)),
         grid_ends=grid_table(suite, grid_ends_of(records, analysed.cells)),
         optimism=optimism_table(optimism_of(analysed)),
@@ -57,6 +60,12 @@ def render_page(analysed: Analysed) -> str:
         **provenance(suite, records, analysed.verified),
     )
     return page.rstrip() + "\n"
+
+
+def _lead(analysed: Analysed, figures: Sequence[Figure]) -> Figure | None:
+    """The picture at the top of the page: the first of a kind that a part names, or else the first of all."""
+    kinds = {part.lead for part in page_parts(analysed)}
+    return next((figure for figure in figures if figure.kind in kinds), figures[0] if figures else None)
 
 
 def _without_column(analysed: Analysed) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,12 @@ def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> d
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
             ("Plugins in the judge's process", _in_judge(suite)),
         ]
-        strictly, again = strict_records(records, verified)
-        if strictly or again:
-            facts.append(("Isolation", f"{strictly} records computed strictly, {again} others verified strictly"))
+        facts.append(("Imported by the judge", _judge(origins)))
+        facts.append(("Isolation", _isolation(origins, strict_records(records, verified)[1])))
         facts += _versions(origins, "libraries")
     return {
-        "command": f"bench run {shlex.quote(path)}",
+        "command": f"bench run {shlex.quote(path)} --out results",
+        "verify": f"bench verify {shlex.quote(path)}",
         "facts": facts,
         "plugins": _versions(origins, "plugins"),
         "contents": _contents(suite, records),
@@ -73,6 +73,22 @@ def plugins_in_judge(suite: Suite) -> dict[str, list[str]]:
 def _in_judge(suite: Suite) -> str:
     plugins = [f"{text(name)} ({', '.join(brought)})" for name, brought in plugins_in_judge(suite).items()]
     return "; ".join(plugins) or "none"
+
+
+def _judge(origins: Sequence[Mapping[str, Any]]) -> str:
+    """The distributions that plugins brought into the judge's process, by the number of records."""
+    counts = Counter(name for origin in origins for name in origin.get("judge", ["not recorded"]))
+    by_count: dict[int, list[str]] = {}
+    for name, count in sorted(counts.items()):
+        by_count.setdefault(count, []).append(name.removeprefix("budgetbench-"))
+    return "; ".join(f"{text(', '.join(names))} ({count} records)" for count, names in sorted(by_count.items())[::-1])
+
+
+def _isolation(origins: Sequence[Mapping[str, Any]], again: int) -> str:
+    """The number of records at each level, and of those that were verified strictly."""
+    levels = Counter(origin.get("isolation", "not recorded") for origin in origins)
+    parts = [f"{text(level)} ({count} records)" for level, count in sorted(levels.items())]
+    return "; ".join([*parts, f"{again} verified strictly"])
 
 
 def processors(records: Records) -> str:

@@ -42,7 +42,6 @@ def render_timings(analysed: Analysed, by_dataset: bool = True) -> str:
                 cells = [_cell([timing[step] for timing in timings if step in timing]) for step in _STEPS]
                 steps.append([*([text(dataset)] if by_dataset else []), text(method), str(len(timings)), *cells])
     total = math.fsum(timing.get(step, 0.0) for timings in seconds.values() for timing in timings for step in _STEPS)
-    judge = {name for run in records.runs.values() for name in run["provenance"].get("judge", ())}
     return rendered(
         "timings",
         name=suite.name,
@@ -51,7 +50,6 @@ def render_timings(analysed: Analysed, by_dataset: bool = True) -> str:
         steps=steps,
         place=["Data set"] if by_dataset else [],
         hours=plain_number(total / 3600, 3),
-        judge=", ".join(map(text, sorted(judge))),
         **_deciding(analysed, by_dataset),
     )
 

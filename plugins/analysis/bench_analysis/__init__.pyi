@@ -10,7 +10,6 @@ from .curves import Curve as Curve
 from .curves import Panel as Panel
 from .curves import curves_of as curves_of
 from .curves import has_band as has_band
-from .curves import leading as leading
 from .curves import panel_of as panel_of
 from .dominance import dominated_by as dominated_by
 from .fronts import REFERENCE_POINT as REFERENCE_POINT
@@ -18,6 +17,7 @@ from .fronts import hull as hull
 from .fronts import step_front as step_front
 from .grid_ends import GridEnd as GridEnd
 from .grid_ends import grid_ends_of as grid_ends_of
+from .leading import leading as leading
 from .optimism import Optimism as Optimism
 from .optimism import optimism_of as optimism_of
 from .points import cells_of as cells_of

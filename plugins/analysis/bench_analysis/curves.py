@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from bench_core.suites import Suite
 
-__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "curves_of", "has_band", "leading", "panel_of"]
+__all__ = ["FEW_SEEDS", "LEVELS", "Curve", "Panel", "curves_of", "has_band", "panel_of"]
 
 LEVELS = (0.95, 0.99, 1.0)
 """Shares of the full model's quality that "cost to reach" is given for."""
@@ -123,30 +123,6 @@ class Panel:
 def has_band(curve: Curve) -> bool:
     """Whether a curve has enough seeds for a band."""
     return len(curve.seeds) >= FEW_SEEDS
-
-
-def leading(panel: Panel, most: int) -> Panel:
-    """A panel with some of its curves: those whose validation quality is best over the longest range of budgets.
-
-    Ties count for all, but where all curves are equal none is counted. Among equals, a greater area under the
-    validation curve comes first. The curves stay in the suite's order.
-
-    Args:
-        panel: the curves.
-        most: maximum number of curves that are kept.
-    """
-    sign = 1.0 if panel.quality.goal == "max" else -1.0
-    budgets = np.unique(np.concatenate([[0.0, 1.0], *(curve.budgets for curve in panel.curves)]))
-    worst = np.full(1, sign * panel.floor)
-    values = np.array([
-        np.concatenate([worst, sign * curve.validation])[np.searchsorted(curve.budgets, budgets[:-1], side="right")]
-        for curve in panel.curves
-    ])  # fmt: skip
-    widths = np.diff(budgets)
-    best = values == values.max(axis=0)
-    led = np.round((best & ~best.all(axis=0)) @ widths, 9)  # rounded, because the order of a sum depends on the machine
-    kept = set(np.lexsort((-np.round(values @ widths, 9), -led))[:most].tolist())
-    return replace(panel, curves=tuple(curve for place, curve in enumerate(panel.curves) if place in kept))
 
 
 def curves_of(suite: Suite, records: Records, reference: str | None = None) -> list[Panel]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bench_analysis.curves import LEVELS, Curve, Panel, curves_of, leading, panel_of
+from bench_analysis.curves import LEVELS, Curve, Panel, curves_of, panel_of
 from bench_analysis.fronts import hull
+from bench_analysis.leading import leading
 from bench_analysis.points import cells_of
 from bench_analysis.quality import RIGHT_ANSWERS, Quality, cost_shares, default_quality, quality_named
 from bench_records.records import Records

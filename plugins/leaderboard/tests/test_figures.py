@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from bench_analysis.analysed import Analysed
 from bench_analysis.assignments import usage_of
-from bench_analysis.curves import leading
+from bench_analysis.leading import leading
 from bench_analysis.series import mean_series
 from bench_comparison.render.ranks import cliques_of, critical_difference_figure
 from bench_emsco.figures import stages_by_class

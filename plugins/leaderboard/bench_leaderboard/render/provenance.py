@@ -14,7 +14,7 @@ from bench_core import sha256_text
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import code, text
 
-__all__ = ["plugins_in_judge", "processors", "provenance"]
+__all__ = ["imported_by_judge", "plugins_in_judge", "processors", "provenance"]
 
 _CORE = "budgetbench"
 """The distribution of the core."""
@@ -37,9 +37,8 @@ def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> d
             ("Processor", processors(records)),
             ("Platform", _distinct(o.get("platform", "unknown") for o in origins)),
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
-            ("Plugins in the judge's process", _in_judge(suite)),
+            ("Plugins that the judge needs", _in_judge(suite)),
         ]
-        facts.append(("Imported by the judge", _judge(origins)))
         facts.append(("Isolation", _isolation(origins, strict_records(records, verified)[1])))
         facts += _versions(origins, "libraries")
     return {
@@ -75,8 +74,9 @@ def _in_judge(suite: Suite) -> str:
     return "; ".join(plugins) or "none"
 
 
-def _judge(origins: Sequence[Mapping[str, Any]]) -> str:
+def imported_by_judge(records: Records) -> str:
     """The distributions that plugins brought into the judge's process, by the number of records."""
+    origins = [run["provenance"] for run in records.runs.values()]
     counts = Counter(name for origin in origins for name in origin.get("judge", ["not recorded"]))
     by_count: dict[int, list[str]] = {}
     for name, count in sorted(counts.items()):

@@ -50,7 +50,7 @@ class LinearPolicy(Policy):
 
     def exported(self) -> dict[str, Any]:
         """The policy as JSON values, in the form that ``bench fit --export`` writes."""
-        return {"features": list(self.features), "model": self.model.exported()}
+        return {"features": list(self.features), "model": self.model.exported() | {"digits": _DIGITS}}
 
 
 def policies_of(problem: Problem, fitted: list[Fitted], unit: float = 1.0) -> list[LinearPolicy]:

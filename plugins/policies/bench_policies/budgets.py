@@ -1,8 +1,9 @@
-"""Pass the goal's budget to methods with fixed sets of features, so that they choose sets which use it fully."""
+"""Pass the goal's budget or cap to methods with a parameter ``budgets``, so that their policies use it fully."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 from bench_core import Method
@@ -19,17 +20,30 @@ cheaper one, which the goal does not ask for. The method itself considers smalle
 def within_budget(
     parameters: Mapping[str, Any], method: type[Method], goal: Goal, full: float, sized: bool = False
 ) -> Mapping[str, Any]:
-    """Return a method's parameters; if it has ``budgets`` and they are not given, they are set to the goal's budget.
+    """Return a method's parameters; if it has ``budgets`` and they are not given, they are set by the goal.
+
+    They become the smaller of budget and cap. If the goal is a quality or the least total cost, a cheaper policy may
+    be better: then shares become those below the cap and the cap, and prices are left to the method.
 
     Args:
         parameters: those that differ from the defaults.
-        method: its class. ``budgets`` are shares of the full price.
+        method: its class. ``budgets`` are shares of the full price if they have defaults, which are at most 1; without
+            defaults they are prices.
         goal: the goal.
         full: price of all features.
         sized: whether prices depend on the item's size.
     """
-    if goal.budget is None or not 0 < goal.budget < full or "budgets" in parameters:
+    usual: Any = next((each.default for each in _fields(method) if each.name == "budgets"), None)
+    limit = min(limit for limit in (goal.budget, goal.cap, full) if limit is not None)
+    if not isinstance(usual, tuple) or "budgets" in parameters or not 0 < limit < full:
         return parameters
-    if "budgets" not in getattr(method, "__dataclass_fields__", {}):
-        return parameters
-    return {**parameters, "budgets": [share * (goal.budget / full) for share in (_SIZED if sized else (1.0,))]}
+    shares = [part * (limit / full) for part in (_SIZED if sized else (1.0,))]
+    if goal.quality is not None or goal.error_costs is not None:
+        if not usual:
+            return parameters
+        shares = [*(share for share in usual if share < shares[0]), *shares]
+    return {**parameters, "budgets": shares if usual else [share * full for share in shares]}
+
+
+def _fields(method: type[Method]) -> tuple[Field[Any], ...]:
+    return fields(method) if is_dataclass(method) else ()

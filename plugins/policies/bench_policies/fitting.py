@@ -34,6 +34,7 @@ from bench_policies.goals import Goal, Judged, within
 from bench_policies.judging import judge, paid
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
+from bench_policies.refitting import refitted
 from bench_policies.substitution import AskedBySubstitution, background_of
 from bench_policies.tables import (
     Columns,
@@ -115,9 +116,9 @@ def fit_policy(
     number, judged = _chosen(name, [policy for _, policy in family], problem, bench, goal)
     exit_at, policy = family[number]
     if goal.cap is None:
-        policy = _refitted(estimator, policy, problem)
+        policy = refitted(estimator, policy, problem)
     elif isinstance(policy, Capped):
-        policy = replace(policy, policy=_refitted(estimator, policy.policy, problem))
+        policy = replace(policy, policy=refitted(estimator, policy.policy, problem, goal.cap))
     if exportable:
         to_export(policy, problem.costs, problem.n_features, name)
     measured, trivial = measure(bench, name, estimator, goal, splits)
@@ -187,24 +188,6 @@ def _problem(bench: Bench, seed: int) -> tuple[Problem, Encoder]:
         threads=bench.setup.threads,
     )
     return problem, encoder
-
-
-def _refitted(method: Method, policy: Policy, problem: Problem) -> Policy:
-    """Return a policy fitted again on training and validation rows if its method offers ``refitted``; else unchanged.
-
-    ``refitted(policy, problem)`` returns the same operating point with the same settings, fitted on more rows. The
-    validation rows have already chosen the policy, so it may train on them.
-    """
-    again = getattr(method, "refitted", None)
-    if again is None:
-        return policy
-    train, validation = problem.train, problem.validation
-    sizes = None
-    if train.sizes is not None and validation.sizes is not None:
-        sizes = np.concatenate([train.sizes, validation.sizes])
-    X, y = np.concatenate([train.X, validation.X]), np.concatenate([train.y, validation.y])
-    refitted: Policy = again(policy, replace(problem, train=Part(X, y, sizes)))
-    return refitted
 
 
 def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench, goal: Goal) -> tuple[int, Judged]:

@@ -72,20 +72,26 @@ def measured_on(
         return float("nan")
     if measure == "log-loss":
         return float(np.log(np.maximum(probabilities[np.arange(len(y)), y], _LEAST)).mean())
-    return _auc(y, probabilities)
+    return float(np.mean(_auc_rows(y, probabilities)))
 
 
-def _auc(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
+def _auc_rows(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The area and each row's influence on it, float64 (rows,); the mean over classes if there are more than two."""
     from scipy.stats import rankdata
 
-    areas = []
+    values = []
     for code in [1] if probabilities.shape[1] == 2 else np.unique(y).tolist():
         positive = y == code
-        count, others = int(positive.sum()), int((~positive).sum())
-        if count and others:
-            ranks = rankdata(probabilities[:, code])
-            areas.append((float(ranks[positive].sum()) - count * (count + 1) / 2) / (count * others))
-    return float(np.mean(areas)) if areas else 0.5
+        if positive.any() and not positive.all():
+            score, ahead = probabilities[:, code], np.empty(len(y))
+            ranks = rankdata(score)
+            for group, sign in ((positive, 1.0), (~positive, -1.0)):  # share of the other class that a row is ahead of
+                below = (ranks[group] - rankdata(score[group])) / (~group).sum()
+                ahead[group] = below if sign > 0 else 1.0 - below
+            area = ahead[positive].mean()
+            weight = len(y) / np.where(positive, positive.sum(), (~positive).sum())
+            values.append(area + weight * (ahead - area))
+    return np.mean(values, axis=0) if values else np.full(len(y), 0.5)
 
 
 def row_qualities(
@@ -93,13 +99,16 @@ def row_qualities(
 ) -> NDArray[np.float64]:
     """Return a value for each row, float64 (rows,), whose mean is the measure.
 
-    The area under the curve is not a mean over rows; the log of the true class's probability is used instead.
+    Their standard deviation gives the measure's standard error, for the area under the curve by DeLong, DeLong and
+    Clarke-Pearson (1988).
     """
     if measure == "accuracy":
         return right.astype(np.float64)
     if measure == "balanced-accuracy":
         counts = np.bincount(y, minlength=probabilities.shape[1])
         return np.asarray(right * (len(y) / ((counts > 0).sum() * counts[y])), dtype=np.float64)
+    if measure == "auc":
+        return _auc_rows(y, probabilities)
     return np.asarray(np.log(np.maximum(probabilities[np.arange(len(y)), y], _LEAST)))
 
 

@@ -173,7 +173,7 @@ def _linear(model: Mapping[str, Any], value: Callable[[int], float]) -> list[flo
     shares = _logistic(scores[0]) if len(model["classes"]) == 2 else _softmax(scores)
     table = [0.0] * model["n_classes"]
     for trained, share in zip(model["classes"], shares, strict=True):
-        table[trained] = share
+        table[trained] = round(share * 10 ** model["digits"]) / 10 ** model["digits"] if "digits" in model else share
     return table
 
 

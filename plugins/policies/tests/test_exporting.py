@@ -171,3 +171,14 @@ def test_a_file_of_another_kind_is_not_replaced(fitted: Fit, tmp_path: Path) -> 
         write_export(exported(fitted("stump")), tmp_path / "thesis.json")
     with pytest.raises(RequestError):
         write_export(exported(fitted("stump")), tmp_path)
+
+
+def test_classes_that_tie_get_the_same_label_after_export() -> None:
+    rng = np.random.default_rng(7)
+    kind = np.repeat(np.arange(4), 60)
+    table = pd.DataFrame({"a": rng.normal(size=240) + 2.0 * (kind == 0), "b": rng.normal(size=240)})
+    table["y"] = [f"c{k}" for k in kind]
+    policy = fit_policy("lasso", table, [1.0, 1.0], target="y", splits=0, parameters={"lambdas": [0.1]})
+    answers = policy.decide(table)
+    assert len(set(answers["label"])) > 1
+    assert_same(policy, table[["a", "b"]])

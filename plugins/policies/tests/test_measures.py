@@ -29,8 +29,18 @@ def test_measures_equal_those_of_scikit_learn(classes: int, seed: int) -> None:
     }
     for name in MEASURES:
         assert measured_on(name, label == y, y, table) == pytest.approx(expected[name])
-        if name != "auc":
-            assert row_qualities(name, label == y, y, table).mean() == pytest.approx(expected[name])
+        assert row_qualities(name, label == y, y, table).mean() == pytest.approx(expected[name])
+
+
+def test_the_standard_error_of_the_area_under_the_curve_is_that_of_repeated_draws() -> None:
+    rng, areas, errors = np.random.default_rng(0), [], []
+    for _ in range(300):
+        y = (rng.random(200) < 0.15).astype(np.int64)
+        score = 1 / (1 + np.exp(-(rng.normal(size=200) + 1.2 * y)))
+        values = row_qualities("auc", y == 1, y, np.column_stack([1 - score, score]))
+        areas.append(values.mean())
+        errors.append(values.std() / np.sqrt(len(y)))
+    assert np.mean(errors) == pytest.approx(np.std(areas), rel=0.15)
 
 
 def test_balanced_accuracy_is_answered_by_the_class_most_probable_for_its_share() -> None:

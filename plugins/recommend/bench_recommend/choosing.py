@@ -48,7 +48,7 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
     """
     if not order:
         return None
-    alike = [order[0], *equals(order[0], order)]
+    alike = [order[0], *equals(order[0], order, goal)]
     if goal == Goal(measure=goal.measure, class_shares=goal.class_shares):
         return min(alike, key=lambda candidate: float(np.mean([judged.cost for judged in candidate.decided])))
     if prefers_default(goal):
@@ -56,14 +56,14 @@ def preferred(order: Sequence[Candidate], goal: Goal) -> Candidate | None:
     return order[0]
 
 
-def equals(best: Candidate, finished: Sequence[Candidate]) -> list[Candidate]:
+def equals(best: Candidate, finished: Sequence[Candidate], goal: Goal) -> list[Candidate]:
     """Return the others that were not stopped, met the goal as often and differ by at most the paired interval."""
     equal = []
     for candidate in finished:
         common = min(len(candidate.values), len(best.values))
         if candidate is best or candidate.status != "tried" or sum(candidate.met[:common]) != sum(best.met[:common]):
             continue
-        mean, half = behind(best, candidate, common)
+        mean, half = behind(best, candidate, common, goal)
         if abs(mean) <= half:
             equal.append(candidate)
     return equal

@@ -221,10 +221,11 @@ def _take(candidate: Candidate, tried: Tried, bench: Bench, goal: Goal, full: fl
             candidate.curve.setdefault(share, []).append(point)
 
 
-def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, float]:
+def behind(leader: Candidate, other: Candidate, splits: int, goal: Goal) -> tuple[float, float]:
     """Return how far a method is behind another on the same decision rows, and half of the paired 95 % interval.
 
-    With several splits, the interval is over splits, corrected for their overlap; with one split, it is over rows.
+    With several splits, the interval is over splits, corrected for their overlap; with one split, it is over rows. The
+    rows of one split do not show how certainly a policy reaches the goal's quality: then the interval is unbounded.
     """
     first, second = leader.values[:splits], other.values[:splits]
     by_split = [a - b for a, b in zip(first, second, strict=True)]
@@ -232,6 +233,8 @@ def behind(leader: Candidate, other: Candidate, splits: int) -> tuple[float, flo
         return float(np.mean(by_split)), corrected_half_width(by_split, DECISION_SHARE)
     if not (leader.met[0] and other.met[0]):
         return by_split[0], 0.0
+    if goal.quality is not None:
+        return by_split[0], math.inf
     by_row = leader.rows[0] - other.rows[0]
     return by_split[0], 1.96 * float(np.std(by_row)) / math.sqrt(max(len(by_row), 1))
 
@@ -244,7 +247,7 @@ def _drop(portfolio: list[Candidate], splits_done: int, goal: Goal, classes: Seq
     )
     many = f"{splits_done} split{'s'[: splits_done > 1]}"
     for candidate in running[1:]:
-        mean, half = behind(running[0], candidate, splits_done)
+        mean, half = behind(running[0], candidate, splits_done, goal)
         if mean <= half:
             continue
         if any(running[0].met) and not any(candidate.met):

@@ -262,7 +262,7 @@ def _words(
         text += " The time was too short for more than a sample of the rows: give it more (--time)."
     if measured["quality"] == 0 and bench.dataset.classes:
         text += " No answer is right: raise the budget, or lower the threshold."
-    equal = [candidate.name for candidate in equals(best, finished)]
+    equal = [candidate.name for candidate in equals(best, finished, goal)]
     if equal:
         text += f" On these splits it cannot be distinguished from {', '.join(equal)}."
     if goal.measure == "accuracy" and goal.error_costs is None and classes:

@@ -34,7 +34,7 @@ def test_another_method_needs_more_than_the_interval(seed: int, splits: int, lea
     rng = np.random.default_rng(seed)
     default = _candidate("affordable-subset", rng.uniform(0.5, 0.7, splits).tolist())
     rival = _candidate("eg2", (np.array(default.values) + lead + rng.normal(0, 0.05, splits)).tolist())
-    mean, half = behind(rival, default, splits)
+    mean, half = behind(rival, default, splits, Goal(budget=10.0))
     found = preferred(ranked([default, rival]), Goal(budget=10.0))
     assert found is (rival if mean > half else default)
 
@@ -82,9 +82,9 @@ def test_the_cheapest_is_chosen_on_other_rows_than_its_cost_is_reported_on() -> 
 
 def test_methods_that_met_the_goal_less_often_do_not_equal_the_best() -> None:
     best, other = _candidate("a", [0.7, 0.71, 0.72]), _candidate("b", [0.7, 0.71, 0.72])
-    assert equals(best, [best, other]) == [other]
+    assert equals(best, [best, other], Goal()) == [other]
     other.met = [True, True, False]
-    assert equals(best, [best, other]) == []
+    assert equals(best, [best, other], Goal()) == []
 
 
 def test_the_default_is_not_stopped_for_being_in_the_worse_half() -> None:
@@ -97,3 +97,9 @@ def test_the_default_is_not_stopped_for_being_in_the_worse_half() -> None:
     assert portfolio[-1].status == "tried"
     assert sum(one.status == "tried" for one in portfolio) < 20
     assert not math.isnan(portfolio[-1].values[0])
+
+
+def test_one_split_tells_no_methods_apart_whose_goal_is_a_quality() -> None:
+    better, worse = _candidate("eg2", [-1.0]), _candidate("stump", [-9.0])
+    assert behind(better, worse, 1, Goal(quality=0.8)) == (8.0, np.inf)
+    assert behind(better, worse, 1, Goal(budget=10.0))[1] < 8.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, fields, is_dataclass
 from typing import Any
 
 from bench_core import Method
@@ -33,7 +32,7 @@ def within_budget(
         full: price of all features.
         sized: whether prices depend on the item's size.
     """
-    usual: Any = next((each.default for each in _fields(method) if each.name == "budgets"), None)
+    usual = getattr(getattr(method, "__dataclass_fields__", {}).get("budgets"), "default", None)
     limit = min(limit for limit in (goal.budget, goal.cap, full) if limit is not None)
     if not isinstance(usual, tuple) or "budgets" in parameters or not 0 < limit < full:
         return parameters
@@ -43,7 +42,3 @@ def within_budget(
             return parameters
         shares = [*(share for share in usual if share < shares[0]), *shares]
     return {**parameters, "budgets": shares if usual else [share * full for share in shares]}
-
-
-def _fields(method: type[Method]) -> tuple[Field[Any], ...]:
-    return fields(method) if is_dataclass(method) else ()

@@ -1,4 +1,4 @@
-"""Cut the policies of a method at a cap, the most that the features of any row may cost."""
+"""Cut the policies of a method at a cap, the most that the features of any row may cost; fit the chosen one again."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
-from bench_core import Family, Method, Policy, Problem, as_family
+from bench_core import Family, Method, Part, Policy, Problem, as_family
 from bench_core.execution import Capped, background_of, can_be_asked
+from bench_policies.goals import within
 from bench_policies.substitution import AskedBySubstitution
 
-__all__ = ["CappedMethod", "capped"]
+__all__ = ["CappedMethod", "capped", "refitted"]
 
 
 def capped(policy: Policy, cap: float, problem: Problem) -> Policy:
@@ -50,3 +51,28 @@ class CappedMethod(Method):
         return replace(
             family, policies=[capped(policy, self.cap, problem) for policy in family.policies], reference=None
         )
+
+
+def refitted(method: Method, policy: Policy, problem: Problem, cap: float | None = None) -> Policy:
+    """Return a policy fitted again on training and validation rows if its method offers ``refitted``; else unchanged.
+
+    ``refitted(policy, problem)`` returns the same operating point with the same settings, fitted on more rows. The
+    validation rows have already chosen the policy, so it may train on them. With a cap, the policy is unchanged if more
+    of these rows would exceed it after refitting.
+    """
+    again = getattr(method, "refitted", None)
+    if again is None:
+        return policy
+    train, validation = problem.train, problem.validation
+    X, y = np.concatenate([train.X, validation.X]), np.concatenate([train.y, validation.y])
+    known = [part.sizes for part in (train, validation) if part.sizes is not None]
+    fitted: Policy = again(policy, replace(problem, train=Part(X, y, np.concatenate(known) if known else None)))
+    if cap is not None and _above(fitted, problem, cap) > _above(policy, problem, cap):
+        return policy  # it may choose a set above the cap, which would buy nothing
+    return fitted
+
+
+def _above(policy: Policy, problem: Problem, cap: float) -> int:
+    """The number of validation rows that would cost more than a cap."""
+    acquired = policy.decide(problem.validation.rows()).acquired
+    return sum(not within(float(bill), cap) for bill in problem.costs.bill(acquired, problem.validation.sizes))

@@ -26,7 +26,7 @@ from bench_core import (
 from bench_core.execution import Capped, Encoder, can_be_asked, make_split, replay
 from bench_core.suites import load_registry
 from bench_policies.budgets import within_budget
-from bench_policies.capping import CappedMethod
+from bench_policies.capping import CappedMethod, refitted
 from bench_policies.evaluating import method_of
 from bench_policies.exporting import to_export
 from bench_policies.fitted import FittedPolicy
@@ -34,7 +34,6 @@ from bench_policies.goals import Goal, Judged, within
 from bench_policies.judging import judge, paid
 from bench_policies.measuring import measure
 from bench_policies.prices import Prices, read_prices
-from bench_policies.refitting import refitted
 from bench_policies.substitution import AskedBySubstitution, background_of
 from bench_policies.tables import (
     Columns,

@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 from bench_policies.wording import listed, one_line, with_half
 
 __all__ = ["as_html", "in_short"]
 
 
-class Fitted(Protocol):
-    """The parts of a `FittedPolicy` that a summary uses."""
-
-    @property
-    def policy(self) -> Any: ...
-    @property
-    def classes(self) -> Sequence[str]: ...
-    @property
-    def feature_names(self) -> Sequence[str]: ...
-    @property
-    def about(self) -> Mapping[str, Any]: ...
-
-
-def in_short(fitted: Fitted) -> dict[str, str]:
-    """Return a summary: name of a line → its text. Lines without text are left out."""
+def in_short(fitted: Any) -> dict[str, str]:
+    """Return a summary of a `FittedPolicy`: name of a line → its text. Lines without text are left out."""
     about, measured = fitted.about, fitted.about.get("measured", {})
     quality = ("Right answers", 100.0, " %") if fitted.classes else ("Mean squared error", -1.0, "")
     short = {
@@ -41,7 +27,7 @@ def in_short(fitted: Fitted) -> dict[str, str]:
     return {name: text for name, text in short.items() if text}
 
 
-def as_html(fitted: Fitted) -> str:
+def as_html(fitted: Any) -> str:
     """Return the summary as an HTML table."""
     rows = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in in_short(fitted).items())
     return f"<table>{''.join(rows)}</table>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from bench_core import sha256_text
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import code, text
 
-__all__ = ["imported_by_judge", "plugins_in_judge", "processors", "provenance"]
+__all__ = ["imported_by_judge", "levels_of", "plugins_in_judge", "processors", "provenance"]
 
 _CORE = "budgetbench"
 """The distribution of the core."""
@@ -39,7 +39,8 @@ def provenance(suite: Suite, records: Records, verified: Mapping[str, str]) -> d
             ("Python", _distinct(o.get("python", "unknown") for o in origins)),
             ("Plugins that the judge needs", _in_judge(suite)),
         ]
-        facts.append(("Isolation", _isolation(origins, strict_records(records, verified)[1])))
+        strictly, again = strict_records(records, verified)
+        facts.append(("Isolation", f"{strictly} records computed strictly, {again} others verified strictly"))
         facts += _versions(origins, "libraries")
     return {
         "command": f"bench run {shlex.quote(path)} --out results",
@@ -76,19 +77,23 @@ def _in_judge(suite: Suite) -> str:
 
 def imported_by_judge(records: Records) -> str:
     """The distributions that plugins brought into the judge's process, by the number of records."""
-    origins = [run["provenance"] for run in records.runs.values()]
-    counts = Counter(name for origin in origins for name in origin.get("judge", ["not recorded"]))
+    counts = Counter(name for origin in _of_done(records) for name in origin.get("judge", ["not recorded"]))
     by_count: dict[int, list[str]] = {}
     for name, count in sorted(counts.items()):
         by_count.setdefault(count, []).append(name.removeprefix("budgetbench-"))
     return "; ".join(f"{text(', '.join(names))} ({count} records)" for count, names in sorted(by_count.items())[::-1])
 
 
-def _isolation(origins: Sequence[Mapping[str, Any]], again: int) -> str:
-    """The number of records at each level, and of those that were verified strictly."""
-    levels = Counter(origin.get("isolation", "not recorded") for origin in origins)
-    parts = [f"{text(level)} ({count} records)" for level, count in sorted(levels.items())]
-    return "; ".join([*parts, f"{again} verified strictly"])
+def levels_of(records: Records) -> str:
+    """The number of records at each level of isolation."""
+    levels = Counter(origin.get("isolation", "not recorded") for origin in _of_done(records))
+    return ", ".join(f"{text(level)} ({count} records)" for level, count in sorted(levels.items()))
+
+
+def _of_done(records: Records) -> list[Mapping[str, Any]]:
+    """Where the records of finished trials come from."""
+    names = {name for trials in records.trials.values() for name in trials}
+    return [records.runs[name]["provenance"] for name in sorted(names & records.runs.keys())]
 
 
 def processors(records: Records) -> str:

@@ -11,7 +11,7 @@ from bench_analysis import Analysed
 
 from bench_core.suites import Suite
 from bench_leaderboard.render.markdown import plain_number, text
-from bench_leaderboard.render.provenance import imported_by_judge, processors
+from bench_leaderboard.render.provenance import imported_by_judge, levels_of, processors
 from bench_leaderboard.render.templates import rendered
 
 __all__ = ["render_timings"]
@@ -51,6 +51,7 @@ def render_timings(analysed: Analysed, by_dataset: bool = True) -> str:
         place=["Data set"] if by_dataset else [],
         hours=plain_number(total / 3600, 3),
         judge=imported_by_judge(records),
+        levels=levels_of(records),
         **_deciding(analysed, by_dataset),
     )
 

@@ -75,9 +75,8 @@ class SectionRules:
     Attributes:
         model: the section's type, which pydantic validates, such as ``list[Claim]``.
         check: called with the `bench_core.suites.Suite` and the validated value after everything else in the suite is
-            checked.
-            It returns the metrics that the section needs in every record, or raises `RequestError`, naming file and
-            key.
+            checked. It returns the metrics that the section needs in every record, or raises `RequestError`, naming
+            file and key.
         tables: keys within the section → the pydantic model of that table, for hints about a wrong key.
         kinds: kinds of entries, for hints about a wrong ``kind``.
         place: converts pydantic's location of an error to (the location in the file, its model or None).

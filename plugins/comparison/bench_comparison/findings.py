@@ -79,8 +79,8 @@ def some(names: Sequence[str], shown: int) -> str:
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
-    """At most five findings: what to take, what a small budget brings, row by row or a fixed subset, the leading kind,
-    the choice at the largest budget. The front page leaves out what is under ``more``."""
+    """Return at most five findings: the method to take, what a small budget brings, whether choosing row by row beats a
+    fixed subset, the leading kind, and the choice at the largest budget. The front page omits their ``more``."""
     view = main_view(answer)
     if view is None:
         return []

@@ -83,14 +83,13 @@ def _auc_rows(y: NDArray[np.int64], probabilities: NDArray[np.float64]) -> NDArr
     for code in [1] if probabilities.shape[1] == 2 else np.unique(y).tolist():
         positive = y == code
         if positive.any() and not positive.all():
-            score, ahead = probabilities[:, code], np.empty(len(y))
-            ranks = rankdata(score)
-            for group, sign in ((positive, 1.0), (~positive, -1.0)):  # share of the other class that a row is ahead of
-                below = (ranks[group] - rankdata(score[group])) / (~group).sum()
-                ahead[group] = below if sign > 0 else 1.0 - below
-            area = ahead[positive].mean()
-            weight = len(y) / np.where(positive, positive.sum(), (~positive).sum())
-            values.append(area + weight * (ahead - area))
+            score, within = probabilities[:, code], np.empty(len(y))
+            within[positive], within[~positive] = rankdata(score[positive]), rankdata(score[~positive])
+            count = np.where(positive, positive.sum(), (~positive).sum())
+            below = (rankdata(score) - within) / (len(y) - count)  # share of the other rows that score less
+            ranked = np.where(positive, below, 1.0 - below)
+            area = ranked[positive].mean()
+            values.append(area + len(y) / count * (ranked - area))
     return np.mean(values, axis=0) if values else np.full(len(y), 0.5)
 
 

@@ -69,7 +69,7 @@ def removal_losses(
     known: NDArray[np.bool_],
     part: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return the log loss of each row if a set of its own becomes known in addition, and if one part of it does not.
+    """Return each row's log loss with a set of its own known in addition, then with this set without each of its parts.
 
     Args:
         predictor: the predictor.

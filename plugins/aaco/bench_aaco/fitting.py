@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 from bench_models.partial import MaskedTrees, PartialPredictor, random_masks, set_losses
+from bench_models.tradeoff import evenly_spaced
 from numpy.typing import NDArray
 
 from bench_aaco.candidates import draw_candidates, units_of
@@ -17,6 +18,10 @@ __all__ = ["FitTrees", "LookAhead", "fit_oracle", "learn", "own_masks"]
 
 _ROWS, _STEPS = 600, 12
 """Maximum number of training rows on which the policy is followed, and of its steps."""
+
+
+_CONSTANT = 1e-12
+"""A column is constant if its standard deviation is at most this share of its mean: that is rounding error."""
 
 
 class FitTrees(Protocol):
@@ -46,7 +51,7 @@ def learn(problem: Problem, fit_trees: FitTrees, look_ahead: LookAhead, copies: 
     masks = None
     for number in range(passes):
         oracle = look_ahead(predictor=fit_trees(copies=-(-copies // (4 if number else 2)), masks=masks))
-        followed = np.unique(np.linspace(0, len(oracle.y) - 1, min(_ROWS, len(oracle.y))).astype(np.int64))
+        followed = evenly_spaced(len(oracle.y), _ROWS)
         bought = oracle.journeys(followed, _STEPS, float(oracle.first_losses[0]))
         masks = own_masks(problem, oracle.row[followed], bought, copies - copies // 4)
     return look_ahead(predictor=fit_trees(copies=-(-copies // 4) if passes else copies, masks=masks))
@@ -97,7 +102,7 @@ def fit_oracle(
         present = train.X[~np.isnan(train.X[:, c]), c]
         if len(present):
             mean[c] = present.mean()
-            spread[c] = present.std() if present.std() > 0 else 1.0
+            spread[c] = present.std() if present.std() > _CONSTANT * abs(mean[c]) else 1.0
     own = problem.costs.feature_prices(train.sizes).mean(axis=0)
     group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
     group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups

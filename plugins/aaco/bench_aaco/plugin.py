@@ -53,7 +53,7 @@ class AACO(Method):
     2024, Algorithm 1.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
     lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
@@ -121,7 +121,7 @@ class GreedyCMI(AACO):
     place of a generative model.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     subsets: Annotated[int, Ge(0)] = 0
 
     def __post_init__(self) -> None:

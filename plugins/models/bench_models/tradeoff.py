@@ -7,10 +7,11 @@ from itertools import pairwise
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench_core import Policy, Problem
 
-__all__ = ["evenly", "grid_in_cost", "lambdas_in_cost", "spread_in_cost"]
+__all__ = ["evenly", "evenly_spaced", "grid_in_cost", "lambdas_in_cost", "spread_in_cost"]
 
 _NEAR = 1.05
 """Neighbours with a ratio below this are not divided further: the cost jumps between them."""
@@ -62,6 +63,14 @@ def evenly(costs: Sequence[float], count: int) -> list[int]:
     return sorted({int(np.abs(values - want).argmin()) for want in wanted[:-1]} | {len(costs) - 1})
 
 
+def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
+    """At most `most` of `count` row numbers, evenly spaced, with the first and the last: int64, ascending.
+
+    A table is often sorted by class or by time, so its first rows do not stand for all.
+    """
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
+
+
 def spread_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]:
     """λ = 0, a λ at which nothing is bought, and λ between them at even steps of the square root of the cost.
 
@@ -97,11 +106,11 @@ def lambdas_in_cost(
         problem: prices and the validation part.
         policy_at: returns the policy at a λ.
         unit: a λ above 0 at which little is bought; the search for one at which nothing is bought starts there.
-        rows: maximum number of validation rows, the first ones.
+        rows: maximum number of validation rows; they are evenly spaced.
         count: maximum number of λ, at least 2.
     """
     every = problem.validation.rows()
-    few = every.take(np.arange(min(rows, len(every))))
+    few = every.take(evenly_spaced(len(every), rows))
 
     def value(share: float) -> float:
         return float(f"{share * unit:.6g}")

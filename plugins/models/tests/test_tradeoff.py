@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_models.tradeoff import grid_in_cost, spread_in_cost
+from bench_models.tradeoff import evenly_spaced, grid_in_cost, lambdas_in_cost, spread_in_cost
 from hypothesis import given
 from hypothesis import strategies as st
+
+from bench_core import Costs, Decisions, Part, Policy, Problem, Rows
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e3])
@@ -64,3 +67,37 @@ def test_a_jump_of_the_cost_does_not_use_up_the_grid(scale: float, count: int) -
 
 def test_where_nothing_is_ever_bought_one_lambda_suffices() -> None:
     assert spread_in_cost(lambda value: 0.0, 10) == [0.0]
+
+
+@given(st.integers(1, 500), st.integers(1, 50))
+def test_evenly_spaced_rows_reach_from_the_first_to_the_last(count: int, most: int) -> None:
+    rows = evenly_spaced(count, most)
+    steps = np.diff(rows)
+    assert rows[0] == 0
+    assert rows[-1] == count - 1 or most == 1
+    assert len(rows) == min(count, most)
+    assert not len(steps) or steps.max() - steps.min() <= 1
+
+
+@dataclass(frozen=True)
+class _BuysAbove(Policy):
+    """Buys the first feature where it is greater than λ."""
+
+    lambda_: float
+
+    def decide(self, rows: Rows) -> Decisions:
+        acquired = np.zeros((len(rows), 1), dtype=bool)
+        acquired[:, 0] = rows.X[:, 0] > self.lambda_
+        return Decisions(acquired, np.full((len(rows), 2), 0.5))
+
+
+def test_lambdas_are_spread_by_the_cost_of_rows_from_the_whole_part() -> None:
+    """In a table sorted by class, the first rows may buy nothing at any λ."""
+    X = np.concatenate([np.zeros(500), np.linspace(0.01, 1, 500)])[:, None]
+    part = Part(X, np.repeat([0, 1], 500))
+    problem = Problem(part, part, Costs(np.ones(1)), "binary", 2, ("x",), np.arange(1), seed=0)
+    grid = lambdas_in_cost(problem, _BuysAbove, 1.0, 100, 8)
+    costs = [float((X > value).mean()) for value in grid]
+    assert len(grid) == 8
+    assert costs == sorted(costs, reverse=True)
+    assert max(a - b for a, b in pairwise(costs)) < 0.25

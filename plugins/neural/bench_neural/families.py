@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bench_models.tradeoff import lambdas_in_cost
+from bench_models.tradeoff import evenly_spaced, lambdas_in_cost
 
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
@@ -132,10 +132,11 @@ def family(
         make: makes a policy from the fields of an operating point.
         points: the operating points.
         history: kept in the record.
-        most_rows: largest number of validation rows to score on; all when None.
+        most_rows: largest number of validation rows to score on, evenly spaced; all when None.
     """
     policies = [make(point) for point in points]
-    full, few = problem.validation, slice(most_rows)
+    full = problem.validation
+    few = evenly_spaced(len(full), most_rows or len(full))
     part = Part(full.X[few], full.y[few], None if full.sizes is None else full.sizes[few])
     chosen = replace(problem, validation=part)
     scores = [validation_score(chosen, policy.decide(part.rows())) for policy in policies]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from bench_polydom.candidates import Candidates, prune
 from bench_polydom.greedy import GreedyIndex, grow
 from bench_polydom.index import FullIndex, NaiveScan, PolyDomIndex
-from bench_polydom.lattice import Expansion, progressive_search, search
+from bench_polydom.lattice import Expansion, search
 from bench_polydom.library import Choice, Feature, ModelIndex, build_index
+from bench_polydom.progressive import progressive_search
 
 __all__ = [
     "Candidates",

@@ -20,15 +20,16 @@ the paper's algorithm.
 
 Property 3.9 states that a search with a smaller α expands a superset. It fails for two separate searches by layers: the
 search with the smaller α may expand a set that the other one skips, and may then skip a set that the other one expands
-(a test shows such a learner). It holds in the progressive mode, where each search continues from the expanded sets of
-the previous ones, and always for the best-first order of `bench_polydom.best_first`.
+(a test shows such a learner). It holds in the progressive mode (`bench_polydom.progressive`), where each search
+continues from the expanded sets of the previous ones, and always for the best-first order of
+`bench_polydom.best_first`.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -39,23 +40,21 @@ from bench_polydom.candidates import Candidates, features_of, set_curves
 
 __all__ = [
     "MAX_FEATURES",
-    "PROGRESSIVE_ALPHAS",
     "Accuracy",
     "Covering",
     "Expansion",
+    "Lattice",
+    "OutOfBudget",
     "checked_count",
     "checked_tolerances",
     "expand_all",
     "layers",
-    "progressive_search",
     "search",
     "tried",
 ]
 
 MAX_FEATURES = 22
 """Maximum number of features d: the search stores all 2^d sets of the lattice."""
-
-PROGRESSIVE_ALPHAS = (2.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0)
 
 Covering = Literal["none", "below", "both"]
 """Directions of pruning by Property 3.4: none, from below, or both from below and (the inverse) from above."""
@@ -140,11 +139,11 @@ def checked_tolerances(alpha: float, e: float) -> None:
         raise ValueError(f"e must be finite and not negative, not {e}")
 
 
-class _OutOfBudget(Exception):
+class OutOfBudget(Exception):
     """The precomputation budget is used up."""
 
 
-class _Lattice:
+class Lattice:
     """State of the search: arrays over all 2^d sets."""
 
     def __init__(self, n_features: int, accuracy: Accuracy, max_sets: float, deadline: float) -> None:
@@ -162,7 +161,7 @@ class _Lattice:
         if self.tried[mask]:
             return
         if len(self.accuracies) + len(self.failures) >= self.max_sets or time.monotonic() > self.deadline:
-            raise _OutOfBudget
+            raise OutOfBudget
         self.tried[mask] = True
         value = tried(self.ask, mask)
         if isinstance(value, str):
@@ -170,6 +169,16 @@ class _Lattice:
             return
         self.accuracies[mask] = value
         self.known[mask] = value
+
+    def grow(self) -> None:
+        """Expand all sets with one feature more than the last one, and continue from the most accurate of them."""
+        last = 0
+        self.expand(last)
+        for _ in range(self.d):
+            larger = [last | 1 << feature for feature in range(self.d) if not last >> feature & 1]
+            for mask in larger:
+                self.expand(mask)
+            last = max(larger, key=lambda mask: self.accuracies.get(mask, -math.inf))
 
     def best_within(self) -> NDArray[np.float64]:
         """Best known accuracy of each set and its subsets: float64 (2^d,); −inf if none is known."""
@@ -243,57 +252,14 @@ def search(
         ValueError: there are too many features, or a tolerance is negative or not finite.
     """
     checked_tolerances(alpha, e)
-    lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
+    lattice = Lattice(n_features, accuracy, math.inf, math.inf)
     lattice.run(alpha, e, covering)
     return Expansion(lattice.accuracies, lattice.failures, n_features, alpha)
 
 
 def expand_all(accuracy: Accuracy, n_features: int) -> Expansion:
     """NaiveExpandAll: expand every set."""
-    lattice = _Lattice(n_features, accuracy, math.inf, math.inf)
+    lattice = Lattice(n_features, accuracy, math.inf, math.inf)
     for mask in range(1 << n_features):
         lattice.expand(mask)
     return Expansion(lattice.accuracies, lattice.failures, n_features, 0.0)
-
-
-def progressive_search(
-    accuracy: Accuracy,
-    n_features: int,
-    alphas: Sequence[float] = PROGRESSIVE_ALPHAS,
-    e: float = 0.0,
-    *,
-    covering: Covering = "none",
-    max_sets: float = math.inf,
-    max_seconds: float = math.inf,
-) -> Expansion:
-    """Search for descending α, each search continuing from the previous one, until a precomputation budget is used up.
-
-    Args:
-        accuracy: as in `search`.
-        n_features: number d of features.
-        alphas: tolerances, in any order; the largest is searched first.
-        e: as in `search`.
-        covering: as in `search`.
-        max_sets: maximum number of models to train.
-        max_seconds: time in seconds after which no further model is started; makes the result depend on the machine.
-
-    Returns:
-        All expanded sets, including those of an incomplete search. `Expansion.alpha` is the smallest completed
-        tolerance, or infinity if none was completed.
-
-    Raises:
-        ValueError: ``alphas`` is empty, a tolerance is negative or not finite, or there are too many features.
-    """
-    if not alphas:
-        raise ValueError("progressive search needs at least one alpha")
-    for alpha in alphas:
-        checked_tolerances(alpha, e)
-    lattice = _Lattice(n_features, accuracy, max_sets, time.monotonic() + max_seconds)
-    done, stopped = math.inf, False
-    try:
-        for alpha in sorted(set(alphas), reverse=True):
-            lattice.run(alpha, e, covering)
-            done = alpha
-    except _OutOfBudget:
-        stopped = True
-    return Expansion(lattice.accuracies, lattice.failures, n_features, done, stopped)

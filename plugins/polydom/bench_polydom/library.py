@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from bench_polydom.best_first import best_first_search
 from bench_polydom.candidates import Candidates, features_of, prune
 from bench_polydom.index import PolyDomIndex
-from bench_polydom.lattice import PROGRESSIVE_ALPHAS, Covering, Expansion, progressive_search, search
+from bench_polydom.lattice import Covering, Expansion, search
 from bench_polydom.learning import Trainer
 from bench_polydom.polynomials import checked_prices, evaluate
+from bench_polydom.progressive import PROGRESSIVE_ALPHAS, progressive_search
 
 __all__ = ["Choice", "Feature", "ModelIndex", "build_index"]
 

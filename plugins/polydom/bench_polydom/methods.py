@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, MinLen
@@ -13,17 +13,10 @@ from bench_polydom.budgeted import Budgeted, counts
 from bench_polydom.candidates import Candidates, prune
 from bench_polydom.greedy import LAMBDAS, GreedyIndex, grow
 from bench_polydom.index import FullIndex, Index, NaiveScan, PolyDomIndex
-from bench_polydom.lattice import (
-    MAX_FEATURES,
-    PROGRESSIVE_ALPHAS,
-    Covering,
-    Expansion,
-    expand_all,
-    progressive_search,
-    search,
-)
+from bench_polydom.lattice import MAX_FEATURES, Covering, Expansion, expand_all, search
 from bench_polydom.learning import Trainer
 from bench_polydom.monotonicity import violation_summary
+from bench_polydom.progressive import PROGRESSIVE_ALPHAS, progressive_search
 from bench_polydom.tolerance import series_by_tolerance
 from bench_polydom.units import Units
 
@@ -54,6 +47,9 @@ class PolyDom(Budgeted):
             ``both`` is the paper's algorithm, which prunes most and has no guarantee.
         max_models: precomputation budget in models; 0 for no limit. α starts at 2 and is lowered to ``alpha`` as far
             as this many models allow (progressive mode).
+        greedy_first: whether to train the sets of `GreedyAcc` first. The search proceeds from both ends of the lattice,
+            so one that ``max_models`` stops has no sets of middle size; with this option it has sets of every size.
+            Only with ``max_models``.
         builder: the algorithm that builds the index: ``sweep`` is the paper's Algorithm 3; ``envelope`` builds the
             same index faster.
 
@@ -64,7 +60,13 @@ class PolyDom(Budgeted):
     e: Annotated[float, Ge(0)] = 0.0
     covering: Covering = "none"
     max_models: Annotated[int, Ge(0)] = 0
+    greedy_first: bool = field(default=False, metadata={"omit_default": True})
     builder: Literal["envelope", "sweep"] = "envelope"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.greedy_first and not self.max_models:
+            raise ValueError("greedy_first needs max_models: without it, the search is not stopped")
 
     def _most_units_in_time(self) -> int:
         return MAX_FEATURES if self.max_models else MOST_UNITS_UNBOUNDED
@@ -76,8 +78,9 @@ class PolyDom(Budgeted):
         if self.max_models:
             ladder = [*(step for step in PROGRESSIVE_ALPHAS if step > self.alpha), self.alpha]
             return progressive_search(
-                trainer.accuracy, d, ladder, self.e, covering=self.covering, max_sets=self.max_models
-            )
+                trainer.accuracy, d, ladder, self.e,
+                covering=self.covering, greedy_first=self.greedy_first, max_sets=self.max_models,
+            )  # fmt: skip
         return search(trainer.accuracy, d, self.alpha, self.e, covering=self.covering)
 
     def _index(self, trainer: Trainer, units: Units, size: float) -> tuple[Index, dict[str, Any], dict[str, Any]]:
@@ -107,6 +110,7 @@ class PolyDomBestFirst(PolyDom):
     """
 
     covering: Literal["none"] = "none"
+    greedy_first: Literal[False] = field(default=False, metadata={"omit_default": True})
 
     def _expand(self, trainer: Trainer, d: int) -> Expansion:
         most = self.max_models or math.inf
@@ -143,7 +147,8 @@ class NaiveLookup(PolyDom):
 class NaiveExpandAll(PolyDom):
     """PolyDom without pruning of the lattice: a model for every set of features.
 
-    ``alpha``, ``e``, ``covering`` and ``max_models`` have no effect. The other parameters are those of PolyDom.
+    ``alpha``, ``e``, ``covering``, ``max_models`` and ``greedy_first`` have no effect. The other parameters are those
+    of PolyDom.
 
     Attributes:
         compare_alphas: values of α for the history series of `bench_polydom.tolerance.series_by_tolerance`: the sets

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from bench_polydom.best_first import best_first_search
 from bench_polydom.candidates import Candidates, features_of, mask_of, prune, set_curves
+from bench_polydom.greedy import grow
 from bench_polydom.index import PolyDomIndex
-from bench_polydom.lattice import MAX_FEATURES, Expansion, expand_all, progressive_search, search
+from bench_polydom.lattice import MAX_FEATURES, Expansion, expand_all, search
 from bench_polydom.polynomials import AFFORDABLE
+from bench_polydom.progressive import progressive_search
 from bench_polydom.sweep import all_crossings
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,14 +111,29 @@ def test_progressive_searches_expand_more_for_smaller_alphas(problem: tuple[int,
         assert fewer <= more
 
 
-@given(problems(), st.integers(1, 40))
+@given(problems())
+@settings(max_examples=40, deadline=None)
+def test_a_search_that_begins_with_greedy_sets_has_those_of_greedyacc(
+    problem: tuple[int, list[float], np.ndarray],
+) -> None:
+    """So a search that the budget stops has the most accurate greedy set of every size."""
+    d, raw, prices = problem
+    learner = learner_of(raw)
+    greedy = grow(learner, d, lambda masks: set_curves(masks, prices), 0.0, (0.0,))
+    most = greedy.expansion.n_expanded
+    found = progressive_search(learner, d, greedy_first=True, max_sets=most)
+    assert set(found.accuracy) == set(greedy.expansion.accuracy)
+    assert {mask.bit_count() for mask in found.accuracy} == set(range(d + 1))
+
+
+@given(problems(), st.booleans(), st.integers(1, 40))
 @settings(max_examples=40, deadline=None)
 def test_a_precomputation_budget_gives_the_smallest_alpha_it_completes(
-    problem: tuple[int, list[float], np.ndarray], most: int
+    problem: tuple[int, list[float], np.ndarray], greedy_first: bool, most: int
 ) -> None:
     d, raw, prices = problem
     table = monotone(raw)
-    found = progressive_search(learner_of(table), d, (2.0, 0.3, 0.1, 0.0), max_sets=most)
+    found = progressive_search(learner_of(table), d, (2.0, 0.3, 0.1, 0.0), greedy_first=greedy_first, max_sets=most)
     assert found.n_expanded <= most
     if math.isfinite(found.alpha):
         assert regret(d, table, prices, found) <= found.alpha + 1e-12

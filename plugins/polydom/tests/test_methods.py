@@ -167,12 +167,18 @@ def test_too_many_features_are_refused_with_advice() -> None:
     [
         (PolyDom, {"budgets": (-1.0,)}), (PolyDom, {"budgets": (float("nan"),)}), (PolyDom, {"alpha": -0.1}),
         (PolyDom, {"e": float("nan")}), (PolyDom, {"max_models": -1}), (PolyDom, {"strength": 0.0}),
-        (PolyDomBestFirst, {"covering": "below"}), (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
+        (PolyDomBestFirst, {"covering": "below"}), (PolyDomBestFirst, {"max_models": 9, "greedy_first": True}),
+        (Greedy, {"lambdas": ()}), (Greedy, {"lambdas": (-1.0,)}),
     ],
 )  # fmt: skip
 def test_parameters_out_of_range_are_refused(kind: type, wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="must"):
         kind(**wrong)
+
+
+def test_greedy_sets_first_need_a_bound_on_models() -> None:
+    with pytest.raises(ValueError, match="greedy_first needs max_models"):
+        PolyDom(greedy_first=True)
 
 
 @pytest.mark.parametrize("learner", ["logistic", "linear-sgd"])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
+from bench_models.columns import divisors
 from bench_models.partial import MaskedTrees, PartialPredictor, random_masks, set_losses
 from bench_models.tradeoff import evenly_spaced
 from numpy.typing import NDArray
@@ -18,10 +19,6 @@ __all__ = ["FitTrees", "LookAhead", "fit_oracle", "learn", "own_masks"]
 
 _ROWS, _STEPS = 600, 12
 """Maximum number of training rows on which the policy is followed, and of its steps."""
-
-
-_CONSTANT = 1e-12
-"""A column is constant if its standard deviation is at most this share of its mean: that is rounding error."""
 
 
 class FitTrees(Protocol):
@@ -97,12 +94,11 @@ def fit_oracle(
     rows = np.arange(len(train))
     if len(rows) > reference_rows:
         rows = np.sort(np.argsort(rng.bit_generator.random_raw(len(rows)), kind="stable")[:reference_rows])
-    mean, spread = np.zeros(train.X.shape[1]), np.ones(train.X.shape[1])
+    mean, spread = np.zeros(train.X.shape[1]), np.zeros(train.X.shape[1])
     for c in range(train.X.shape[1]):
         present = train.X[~np.isnan(train.X[:, c]), c]
         if len(present):
-            mean[c] = present.mean()
-            spread[c] = present.std() if present.std() > _CONSTANT * abs(mean[c]) else 1.0
+            mean[c], spread[c] = present.mean(), present.std()
     own = problem.costs.feature_prices(train.sizes).mean(axis=0)
     group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
     group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups
@@ -112,7 +108,7 @@ def fit_oracle(
     prices = Prices(own * share, np.array(group, dtype=np.int64), group_price * share, unit)
     columns = np.array(problem.feature_of_column, dtype=np.int64)
     bare = Oracle(
-        predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, spread, columns,
+        predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, divisors(mean, spread), columns,
         candidates, prices, neighbours, np.zeros(1 + len(candidates)), problem.threads,
     )  # fmt: skip
     nothing = np.zeros((len(rows), len(unit)), dtype=bool)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from bench_models.columns import divisors
 from numpy.typing import NDArray
 
 from bench_core import Problem
@@ -57,7 +58,7 @@ class LinearFitter:
     def __init__(self, problem: Problem, price: NDArray[np.float64], gamma: float) -> None:
         X = problem.train.X
         self.mean, spread = X.mean(axis=0), X.std(axis=0)
-        self.spread = np.where(spread > 0, spread, 1.0)
+        self.spread = divisors(self.mean, spread)
         self.Z, self.y = (X - self.mean) / self.spread, problem.train.y
         self.classes = problem.n_classes
         width = 1 if self.classes == 2 else self.classes

@@ -10,10 +10,21 @@ from numpy.typing import NDArray
 
 from bench_core import Problem
 
-__all__ = ["BoostedTrees", "Boosting", "Columns", "PlainColumns", "boost", "price_of_evaluation"]
+__all__ = ["BoostedTrees", "Boosting", "Columns", "PlainColumns", "boost", "divisors", "price_of_evaluation"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+def divisors(mean: Floats, spread: Floats) -> Floats:
+    """What standardising divides by: the spread of each column, or 1 for a constant column.
+
+    The standard deviation of equal values may be a rounding error instead of 0.
+
+    Args:
+        mean, spread: float64 (columns,): means and standard deviations.
+    """
+    return np.where(spread > 1e-12 * np.abs(mean), spread, 1.0)
 
 
 class Columns(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_models.columns import Boosting, PlainColumns, boost
+from bench_models.columns import Boosting, PlainColumns, boost, divisors
 from bench_models.penalty import Penalty
 
 from bench_core import Costs
@@ -59,3 +59,12 @@ def test_the_columns_of_a_one_hot_feature_share_its_price():
     columns = PlainColumns.of(problem)
     penalty = Penalty.build(problem.costs, columns.features_of)
     assert len(penalty.weights) == problem.n_features < problem.train.X.shape[1]
+
+
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30])
+def test_a_constant_column_is_divided_by_one_in_any_unit(unit):
+    """Rounding gives equal values a deviation above 0."""
+    X = unit * np.column_stack([np.full(1000, 0.1), np.linspace(0.1, 0.1001, 1000), np.zeros(1000)])
+    spread = X.std(axis=0)
+    assert spread[0] > 0
+    assert divisors(X.mean(axis=0), spread).tolist() == [1.0, spread[1], 1.0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from bench_models.columns import divisors
 from numpy.typing import NDArray
 
 from bench_core import Problem
@@ -125,13 +126,7 @@ def view_of(problem: Problem) -> View:
     missing = np.flatnonzero(np.isnan(X).any(axis=0))
     units = _units_of(problem)
     unit_of_column = units.of_feature[problem.feature_of_column]
-    return View(
-        mean,
-        np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1e-300), spread, 1.0),
-        missing,
-        np.concatenate([unit_of_column, unit_of_column[missing]]),
-        units,
-    )
+    return View(mean, divisors(mean, spread), missing, np.concatenate([unit_of_column, unit_of_column[missing]]), units)
 
 
 def _units_of(problem: Problem) -> Units:

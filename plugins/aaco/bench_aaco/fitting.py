@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from bench_models.columns import divisors
 from bench_models.partial import MaskedTrees, PartialPredictor, random_masks, set_losses
+from bench_models.prices import MeanPrices
 from bench_models.tradeoff import evenly_spaced
 from numpy.typing import NDArray
 
@@ -99,13 +100,12 @@ def fit_oracle(
         present = train.X[~np.isnan(train.X[:, c]), c]
         if len(present):
             mean[c], spread[c] = present.mean(), present.std()
-    own = problem.costs.feature_prices(train.sizes).mean(axis=0)
-    group_price = problem.costs.group_prices_at(train.sizes).mean(axis=0)
-    group = np.full(len(unit), -1) if problem.costs.groups is None else problem.costs.groups
+    mean_price = MeanPrices.of(problem)
+    own, group, group_price = mean_price.own, mean_price.group, mean_price.group_price
     paid = np.isin(np.arange(len(group_price)), group)
     full = float(own.sum() + group_price[paid].sum())
     share = 1.0 / full if full > 0 else 1.0
-    prices = Prices(own * share, np.array(group, dtype=np.int64), group_price * share, unit)
+    prices = Prices(own * share, group, group_price * share, unit)
     columns = np.array(problem.feature_of_column, dtype=np.int64)
     bare = Oracle(
         predictor, train.X[rows], np.array(train.y[rows], dtype=np.int64), rows, mean, divisors(mean, spread), columns,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
+from bench_models.prices import MeanPrices
 from numpy.typing import NDArray
 
 from bench_adapt.alternate import alternate
@@ -25,12 +26,7 @@ def feature_shares(problem: Problem) -> NDArray[np.float64]:
 
     Prices that grow with item size enter by their mean over the training rows.
     """
-    costs, sizes = problem.costs, problem.train.sizes
-    price = costs.feature_prices(sizes).mean(axis=0)
-    if costs.groups is not None:
-        shared = costs.group_prices_at(sizes).mean(axis=0)
-        members = np.bincount(costs.groups[costs.groups >= 0], minlength=len(shared))
-        price = price + np.where(costs.groups >= 0, (shared / np.maximum(members, 1))[costs.groups], 0.0)
+    price = MeanPrices.of(problem).split
     total = float(price.sum())
     return np.asarray(price / total if total > 0 else price)
 

@@ -9,8 +9,8 @@ import pytest
 from bench_baselines.affordable.method import AffordableSubset
 from bench_baselines.affordable.models import Models
 from bench_baselines.affordable.search import fill
-from bench_baselines.forward_selection.prices import MeanPrices
 from bench_baselines.forward_selection.search import select
+from bench_models.prices import MeanPrices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

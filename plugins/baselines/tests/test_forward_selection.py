@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 from bench_baselines.forward_selection.method import ForwardSelection
-from bench_baselines.forward_selection.prices import MeanPrices
 from bench_baselines.forward_selection.search import select
+from bench_models.prices import MeanPrices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from bench_models.prices import MeanPrices
 from numpy.typing import NDArray
 
-from bench_core import Costs, Problem
+from bench_core import Problem
 
 __all__ = ["Penalties", "column_prices", "penalties"]
 
@@ -23,17 +24,11 @@ def column_prices(problem: Problem, shared: Shared) -> NDArray[np.float64]:
     is right. ``each`` charges every column the full price of both, which is right for the first column and too much
     for the others. Prices that grow with item size are averaged over the training rows.
     """
-    costs, sizes = problem.costs, problem.train.sizes
+    prices = MeanPrices.of(problem)
     width = np.bincount(problem.feature_of_column, minlength=problem.n_features)
-    price = costs.feature_prices(sizes).mean(axis=0)
-    part = np.maximum(width, 1) if shared == "split" else np.ones(problem.n_features)
-    if costs.groups is not None and costs.group_prices is not None and len(costs.group_prices):
-        group_price = Costs(costs.group_prices).feature_prices(sizes).mean(axis=0)
-        members = np.bincount(costs.groups[costs.groups >= 0], minlength=len(group_price))
-        share = group_price / np.maximum(members, 1) if shared == "split" else group_price
-        price = price + np.where(costs.groups >= 0, share[costs.groups], 0.0)
-    own: NDArray[np.float64] = (price / part)[problem.feature_of_column]
-    return own
+    if shared == "split":
+        return np.asarray((prices.split / np.maximum(width, 1))[problem.feature_of_column])
+    return np.asarray((prices.own + prices.opening)[problem.feature_of_column])
 
 
 @dataclass(frozen=True, eq=False)

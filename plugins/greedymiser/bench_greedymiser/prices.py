@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from bench_models.prices import MeanPrices
 from numpy.typing import NDArray
 
-from bench_core import Costs, Problem
+from bench_core import Problem
 
 __all__ = ["Penalties", "mean_prices"]
 
@@ -44,9 +45,5 @@ class Penalties:
 
 def mean_prices(problem: Problem) -> Penalties:
     """Prices of a problem; prices that grow with item size are averaged over the training rows."""
-    costs, sizes = problem.costs, problem.train.sizes
-    feature = costs.feature_prices(sizes).mean(axis=0)
-    if costs.groups is None or costs.group_prices is None or not len(costs.group_prices):
-        return Penalties(feature, np.full(problem.n_features, -1, dtype=np.int64), np.zeros(1))
-    group = Costs(costs.group_prices).feature_prices(sizes).mean(axis=0)
-    return Penalties(feature, costs.groups, group)
+    mean = MeanPrices.of(problem)
+    return Penalties(mean.own, mean.group, mean.group_price if len(mean.group_price) else np.zeros(1))

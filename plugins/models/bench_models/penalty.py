@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bench_core import Costs
 from bench_models.kernels_penalty import group_excess
+from bench_models.prices import MeanPrices
 
 __all__ = ["Penalty"]
 
@@ -46,8 +47,7 @@ class Penalty:
             sizes: float64 (rows,) of the training part, or None.
             evaluation: float64 (columns,): price of evaluating each column; None for plain features.
         """
-        price = costs.feature_prices(sizes).mean(axis=0)
-        group_price = costs.group_prices_at(sizes).mean(axis=0)
+        prices = MeanPrices.at(costs, sizes)
         weights: list[float] = []
         place: dict[tuple[str, int], int] = {}
 
@@ -63,10 +63,10 @@ class Penalty:
         ptr: list[int] = [0]
         rows: list[int] = []
         for column, used in enumerate(features_of):
-            mine = [row("feature", int(f), price[f]) for f in used]
+            mine = [row("feature", int(f), prices.own[f]) for f in used]
             if costs.groups is not None:
                 opened = sorted({int(costs.groups[f]) for f in used} - {-1})
-                mine += [row("group", g, group_price[g]) for g in opened]
+                mine += [row("group", g, prices.group_price[g]) for g in opened]
             if evaluation is not None:
                 mine.append(row("evaluation", column, float(evaluation[column])))
             rows.extend(r for r in mine if r is not None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from bench_models.columns import divisors
+from bench_models.prices import MeanPrices
 from numpy.typing import NDArray
 
 from bench_core import Problem
@@ -130,11 +131,8 @@ def view_of(problem: Problem) -> View:
 
 
 def _units_of(problem: Problem) -> Units:
-    costs, n = problem.costs, problem.n_features
-    sizes = problem.train.sizes if costs.depends_on_size else None
-    own = costs.feature_prices(sizes).mean(axis=0)
-    shared = costs.group_prices_at(sizes).mean(axis=0)
-    group = np.full(n, -1, dtype=np.int64) if costs.groups is None else np.array(costs.groups)
+    n, prices = problem.n_features, MeanPrices.of(problem)
+    own, group, shared = prices.own, prices.group, prices.group_price
     of_feature = np.zeros(n, dtype=np.int64)
     unit_own: list[float] = []
     unit_group: list[int] = []

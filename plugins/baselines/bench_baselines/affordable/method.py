@@ -14,11 +14,11 @@ from bench_core import Family, Method, Policy, Problem
 
 if TYPE_CHECKING:
     from bench_models.boosting import BoostedModel
+    from bench_models.prices import MeanPrices
     from numpy.typing import NDArray
 
     from bench_baselines.affordable.models import Models
     from bench_baselines.affordable.policy import Linear, StackPolicy
-    from bench_baselines.forward_selection.prices import MeanPrices
     from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["AffordableSubset"]
@@ -96,12 +96,12 @@ class AffordableSubset(Method):
     def fit(self, problem: Problem) -> Family:
         """Fit on the training part. If the validation part has many rows, it compares the sets."""
         from bench_models.linear import ConstantPolicy
+        from bench_models.prices import MeanPrices
 
         from bench_baselines.affordable.models import Models
-        from bench_baselines.forward_selection.prices import MeanPrices
         from bench_core import default_policy_first, validation_score
 
-        models, prices, gains = Models(self, problem), MeanPrices.of(problem), self._gains(problem)
+        models, prices, gains = (Models(self, problem), MeanPrices.of(problem), self._gains(problem))
         policies, scores, seen = [], [], set()
         for share in sorted(set(self.budgets)):
             found = self._found(models, prices, gains, share * prices.full)
@@ -123,10 +123,11 @@ class AffordableSubset(Method):
             policy: from `fit`.
             problem: the training part may hold rows that were validation rows.
         """
+        from bench_models.prices import MeanPrices
+
         from bench_baselines.affordable.models import fit_model
         from bench_baselines.affordable.policy import StackPolicy
         from bench_baselines.affordable.search import fill
-        from bench_baselines.forward_selection.prices import MeanPrices
 
         if not isinstance(policy, StackPolicy):
             return policy

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bench_baselines.forward_selection.prices import MeanPrices, limit_of
+from bench_models.prices import MeanPrices
+
+from bench_baselines.forward_selection.prices import limit_of
 from bench_baselines.forward_selection.search import Subset
 
 __all__ = ["fill"]

@@ -69,9 +69,10 @@ class ForwardSelection(Method):
         Raises:
             ValueError: features have missing values with ``logistic``; the message names them.
         """
+        from bench_models.prices import MeanPrices
+
         from bench_baselines.forward_selection.models import SubsetModels
         from bench_baselines.forward_selection.policy import SubsetPolicy
-        from bench_baselines.forward_selection.prices import MeanPrices
         from bench_baselines.forward_selection.search import select
         from bench_core import default_policy_first, validation_score
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bench_baselines.forward_selection.prices import MeanPrices, limit_of
+from bench_models.prices import MeanPrices
+
+from bench_baselines.forward_selection.prices import limit_of
 
 __all__ = ["Subset", "select"]
 

@@ -35,8 +35,9 @@ def test_every_block_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 ROOT = Path(__file__).parents[3]
-INSTALLED = ("budgetbench", "budgetbench-recommend", "budgetbench-public-data", "budgetbench-cost-ordered")
-"""What a new user installs: the core, the commands, the file readers, a method."""
+METHODS = ("budgetbench-baselines", "budgetbench-cost-ordered", "budgetbench-cost-trees")
+INSTALLED = ("budgetbench", "budgetbench-recommend", "budgetbench-public-data", *METHODS)
+"""What a new user installs: the core, the commands, the file readers, the page's methods."""
 
 
 def parts(distributions: Iterable[str]) -> set[str]:
@@ -80,12 +81,12 @@ def test_the_how_to_page_works_in_an_empty_environment(tmp_path: Path) -> None:
         elif block["kind"] == "bash":
             for line in block["text"].strip().splitlines():
                 command, _, code = line.partition("  # exit code ")
-                words = shlex.split(command.replace("--method stump", ""))  # it is not installed here
+                words = shlex.split(command)
                 output += run([str(scripts / words[0]), *words[1:]], place, int(code or 0))
     shown = [block["text"] for block in re.finditer(r"^```(?P<kind>text)\n(?P<text>.*?)^```$", text, _PAGE)]
     assert shown
     assert [block for block in shown if block not in output] == [], "the page shows another output"
-    assert "Use cost-ordered" in output
+    assert "Use affordable-subset" in output
     assert "buy {'age': 0.0, 'ward': 0.0}" in output
     assert "Answer: sick" in output
     assert (place / "policy" / "card.md").is_file()

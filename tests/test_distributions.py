@@ -254,7 +254,7 @@ def test_every_tested_version_supports_the_oldest_python_that_the_core_names():
         except metadata.PackageNotFoundError:
             continue
         if pin.specifier.contains(found.version) and f"{oldest}.0" not in SpecifierSet(
-            found.metadata["Requires-Python"] or ""
+            found.metadata.get("Requires-Python") or ""
         ):
             too_new.append(f"{pin} needs Python {found.metadata['Requires-Python']}")
     assert len(pins) > 100

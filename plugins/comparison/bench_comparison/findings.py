@@ -79,8 +79,11 @@ def some(names: Sequence[str], shown: int) -> str:
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
-    """Return at most five findings: the method to take, what a small budget brings, whether choosing row by row beats a
-    fixed subset, the leading kind, and the choice at the largest budget. The front page omits their ``more``."""
+    """Return at most five findings, whose ``more`` the front page omits.
+
+    They say which method to take, what a small budget brings, whether choosing features row by row beats a fixed
+    subset, which kind of method leads, and which method to take at the largest budget.
+    """
     view = main_view(answer)
     if view is None:
         return []

@@ -17,14 +17,15 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_polydom.candidates import Candidates
+from bench_polydom.candidates import Candidates, features_of
 from bench_polydom.index import NOTHING, Index, checked_query, halvings
-from bench_polydom.lattice import Accuracy, Expansion
+from bench_polydom.lattice import Accuracy, Expansion, grown_sets
 from bench_polydom.polynomials import AFFORDABLE, evaluate
 
 __all__ = ["LAMBDAS", "GreedyIndex", "grow"]
@@ -99,25 +100,20 @@ def grow(
         raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(lambdas)}")
     trained = _Trained(accuracy)
     trained(0, ())
-    sequences = []
-    for rate in lambdas if by == "gain" else (0.0,):
-        chosen: tuple[int, ...] = ()
-        mask, sequence = 0, [0]
-        while len(chosen) < n_features:
-            rest = [f for f in range(n_features) if not mask >> f & 1]
-            masks = np.array([mask | (1 << f) for f in rest], dtype=np.int64)
-            cost = evaluate(curves(masks), size)
-            if by == "cost":
-                best = int(cost.argmin())
-            else:
-                gains = [trained(int(m), tuple(sorted((*chosen, f)))) for m, f in zip(masks, rest, strict=True)]
-                best = int((np.array(gains) - rate * cost).argmax())
-            chosen, mask = tuple(sorted((*chosen, rest[best]))), int(masks[best])
-            trained(mask, chosen)
-            sequence.append(mask)
-        sequences.append(tuple(sequence))
+
+    def best(larger: list[int], rate: float) -> int:
+        cost = evaluate(curves(np.array(larger, dtype=np.int64)), size)
+        if by == "cost":
+            chosen = larger[int(cost.argmin())]
+            trained(chosen, features_of(chosen))
+            return chosen
+        gains = [trained(mask, features_of(mask)) for mask in larger]
+        return larger[int((np.array(gains) - rate * cost).argmax())]
+
+    rates = lambdas if by == "gain" else (0.0,)
+    sequences = tuple(grown_sets(n_features, partial(best, rate=rate)) for rate in rates)
     expansion = Expansion(trained.accuracies, trained.failures, n_features, 0.0)
-    return GreedySearch(tuple(sequences), expansion, size)
+    return GreedySearch(sequences, expansion, size)
 
 
 class GreedyIndex(Index):

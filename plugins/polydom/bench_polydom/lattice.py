@@ -48,6 +48,7 @@ __all__ = [
     "checked_count",
     "checked_tolerances",
     "expand_all",
+    "grown_sets",
     "layers",
     "search",
     "tried",
@@ -103,6 +104,19 @@ def layers(n_features: int) -> NDArray[np.int64]:
     for _ in range(n_features):
         counts = np.concatenate([counts, counts + 1])
     return counts
+
+
+def grown_sets(n_features: int, best: Callable[[list[int]], int]) -> tuple[int, ...]:
+    """The sets from the empty one to all features, each with one feature more than the one before.
+
+    Args:
+        n_features: number d of features.
+        best: chooses the next set among all with one feature more, which are in the order of this feature.
+    """
+    sets = [0]
+    for _ in range(n_features):
+        sets.append(best([sets[-1] | 1 << feature for feature in range(n_features) if not sets[-1] >> feature & 1]))
+    return tuple(sets)
 
 
 def tried(accuracy: Accuracy, mask: int) -> float | str:
@@ -171,14 +185,15 @@ class Lattice:
         self.known[mask] = value
 
     def grow(self) -> None:
-        """Expand all sets with one feature more than the last one, and continue from the most accurate of them."""
-        last = 0
-        self.expand(last)
-        for _ in range(self.d):
-            larger = [last | 1 << feature for feature in range(self.d) if not last >> feature & 1]
+        """Add one feature after the other, that of greatest accuracy; expand all sets compared on the way."""
+
+        def best(larger: list[int]) -> int:
             for mask in larger:
                 self.expand(mask)
-            last = max(larger, key=lambda mask: self.accuracies.get(mask, -math.inf))
+            return max(larger, key=lambda mask: self.accuracies.get(mask, -math.inf))
+
+        self.expand(0)
+        grown_sets(self.d, best)
 
     def best_within(self) -> NDArray[np.float64]:
         """Best known accuracy of each set and its subsets: float64 (2^d,); −inf if none is known."""

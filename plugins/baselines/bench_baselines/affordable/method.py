@@ -101,7 +101,7 @@ class AffordableSubset(Method):
         from bench_baselines.affordable.models import Models
         from bench_core import default_policy_first, validation_score
 
-        models, prices, gains = (Models(self, problem), MeanPrices.of(problem), self._gains(problem))
+        models, prices, gains = Models(self, problem), MeanPrices.of(problem), self._gains(problem)
         policies, scores, seen = [], [], set()
         for share in sorted(set(self.budgets)):
             found = self._found(models, prices, gains, share * prices.full)

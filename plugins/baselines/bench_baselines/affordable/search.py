@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from bench_models.prices import MeanPrices
 
-from bench_baselines.forward_selection.prices import limit_of
-from bench_baselines.forward_selection.search import Subset
+from bench_baselines.forward_selection.search import Subset, limit_of
 
 __all__ = ["fill"]
 

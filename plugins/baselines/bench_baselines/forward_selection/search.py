@@ -7,12 +7,17 @@ from collections.abc import Callable
 
 from bench_models.prices import MeanPrices
 
-from bench_baselines.forward_selection.prices import limit_of
+__all__ = ["Subset", "limit_of", "select"]
 
-__all__ = ["Subset", "select"]
+_SLACK = 1e-12
 
 Subset = tuple[int, ...]
 """Features, ascending."""
+
+
+def limit_of(budget: float) -> float:
+    """Return the most that a set for a budget may cost: slightly more, since prices are sums of rounded numbers."""
+    return budget * (1 + _SLACK)
 
 
 def select(

@@ -69,7 +69,9 @@ def removal_losses(
     known: NDArray[np.bool_],
     part: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return each row's log loss with a set of its own known in addition, then with this set without each of its parts.
+    """Return each row's log losses after it acquires a set of features, and after it acquires all but one part of it.
+
+    Each row has a set of its own.
 
     Args:
         predictor: the predictor.

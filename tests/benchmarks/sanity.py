@@ -55,6 +55,12 @@ def nothing_helps(rng: np.random.Generator) -> pd.DataFrame:
 SETS = {"One decides": one_decides, "Context selects": context_selects, "Nothing helps": nothing_helps}
 
 
+def recommended() -> dict[str, dict[str, Any]]:
+    """Return the methods of the open comparison by name, in its order."""
+    entries = tomllib.loads((ROOT / "suites" / "open.toml").read_text(encoding="utf-8"))["methods"]
+    return {entry.get("name", entry["use"]): entry for entry in entries}
+
+
 def written(folder: Path, seeds: int, methods: list[str]) -> Path:
     """Write the suite, of these methods only unless there are none, and its synthetic tables."""
     lines = ['metrics = ["accuracy", "cost", "cost-share"]', "[suite]", 'name = "sanity"', "[protocol]"]
@@ -68,9 +74,9 @@ def written(folder: Path, seeds: int, methods: list[str]) -> Path:
         lines += ['costs = { use = "uniform" }']
     lines += ["[[datasets]]", 'use = "pima"', 'name = "Pima"', 'costs = { use = "turney" }']
     lines += ["[[datasets]]", 'use = "breast-cancer"', 'name = "Breast cancer"', 'costs = { use = "uniform" }']
-    recommended = tomllib.loads((ROOT / "suites" / "open.toml").read_text(encoding="utf-8"))["methods"]
-    wanted = {*methods, *BESIDE, *WHOLE} if methods else {entry.get("name", entry["use"]) for entry in recommended}
-    for entry in (entry for entry in recommended if entry.get("name", entry["use"]) in wanted):
+    entries = recommended()
+    wanted = {*methods, *BESIDE, *WHOLE} if methods else set(entries)
+    for entry in (entry for name, entry in entries.items() if name in wanted):
         kept = {key: value for key, value in entry.items() if key not in ("without", "only")}
         lines += ["[[methods]]", *(f"{key} = {_toml(value)}" for key, value in kept.items())]
     path = folder / "sanity.toml"
@@ -153,7 +159,11 @@ def merged(old: str, new: str, methods: list[str]) -> str:
     first, *others = old.split("### ")
     fresh, *fresh_others = new.split("### ")
     changed = {cells(line)[0]: line for line in fresh.splitlines() if cells(line)[0] in methods}
-    lines = [changed.get(cells(line)[0], line) for line in first.splitlines()]
+    lines = [changed.pop(cells(line)[0], line) for line in first.splitlines()]
+    in_order = list(recommended())
+    for name, line in changed.items():  # a new row follows the method that precedes it in the suite
+        before = in_order[in_order.index(name) - 1]
+        lines.insert(1 + next(place for place, row in enumerate(lines) if cells(row)[0] == before), line)
     order = {cells(line)[0]: place for place, line in enumerate(lines)}
     tables = ["\n".join(lines) + "\n"]
     for table, other in zip(others, fresh_others, strict=True):

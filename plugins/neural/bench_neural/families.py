@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from bench_models.tradeoff import lambdas_in_cost
+from bench_models.tradeoff import evenly_spaced, lambdas_in_cost
 
 from bench_core import Family, Part, Problem, default_policy_first, validation_score
 from bench_neural.policy import StepPolicy
@@ -78,7 +78,7 @@ def penalties_in_cost(
         count: maximum number of λ.
     """
     unit = loss_of_nothing(problem) / units.scale
-    rows = np.arange(min(len(problem.validation), _ROWS))
+    rows = evenly_spaced(len(problem.validation), _ROWS)
     values = lambdas_in_cost(problem, lambda value: make(penalty_point(units, value)), unit, rows, count)
     return [penalty_point(units, value) for value in values]
 
@@ -133,10 +133,11 @@ def family(
         make: makes a policy from the fields of an operating point.
         points: the operating points.
         history: kept in the record.
-        most_rows: largest number of validation rows to score on, the first ones; all when None.
+        most_rows: largest number of validation rows to score on, evenly spaced; all when None.
     """
     policies = [make(point) for point in points]
-    full, few = problem.validation, slice(most_rows)
+    full = problem.validation
+    few = evenly_spaced(len(full), most_rows or len(full))
     part = Part(full.X[few], full.y[few], None if full.sizes is None else full.sizes[few])
     chosen = replace(problem, validation=part)
     scores = [validation_score(chosen, policy.decide(part.rows())) for policy in policies]

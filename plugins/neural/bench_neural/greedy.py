@@ -73,7 +73,7 @@ class DIME(Sequential):
     Source: Gadgil, Covert, Lee, Estimating conditional mutual information for dynamic feature selection, ICLR 2024.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass", "regression"})
     stop: Literal["lambda", "confidence", "budget"] = "lambda"
     values: Points = ()
@@ -144,7 +144,7 @@ class EDDI(Neural):
     information with partial VAE, ICML 2019.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     budgets: Points = ()
     count: Count = 10
     updates: Annotated[int, Ge(1)] = 2000

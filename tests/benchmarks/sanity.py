@@ -159,11 +159,13 @@ def merged(old: str, new: str, methods: list[str]) -> str:
     first, *others = old.split("### ")
     fresh, *fresh_others = new.split("### ")
     changed = {cells(line)[0]: line for line in fresh.splitlines() if cells(line)[0] in methods}
-    lines = [changed.pop(cells(line)[0], line) for line in first.splitlines()]
-    in_order = list(recommended())
-    for name, line in changed.items():  # a new row follows the method that precedes it in the suite
-        before = in_order[in_order.index(name) - 1]
-        lines.insert(1 + next(place for place, row in enumerate(lines) if cells(row)[0] == before), line)
+    lines, in_order = first.splitlines(), list(recommended())
+    for name, line in changed.items():
+        places = {cells(row)[0]: place for place, row in enumerate(lines)}
+        if name in places:
+            lines[places[name]] = line
+        else:  # a new row follows the method that precedes it in the suite
+            lines.insert(places[in_order[in_order.index(name) - 1]] + 1, line)
     order = {cells(line)[0]: place for place, line in enumerate(lines)}
     tables = ["\n".join(lines) + "\n"]
     for table, other in zip(others, fresh_others, strict=True):

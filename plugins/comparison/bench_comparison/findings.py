@@ -79,10 +79,13 @@ def some(names: Sequence[str], shown: int) -> str:
 
 
 def findings(answer: JsonObject) -> list[dict[str, Any]]:
-    """Return at most five findings, whose ``more`` the front page omits.
+    """Return at most five findings, in this order. The front page omits their ``more``.
 
-    They say which method to take, what a small budget brings, whether choosing features row by row beats a fixed
-    subset, which kind of method leads, and which method to take at the largest budget.
+    1. The method that is recommended at most budgets.
+    2. The quality that a small budget buys.
+    3. The comparison of choosing features row by row with the best fixed subset.
+    4. The leading kind of method.
+    5. The methods that are practically equal to the recommended one at the largest budget.
     """
     view = main_view(answer)
     if view is None:

@@ -70,8 +70,10 @@ def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str
 def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
     """Return a note if the target was read as classes but may be a quantity.
 
-    It may be one if nearly all classes are numbers with decimal commas. Without a given task, it also may be one if
-    more than five classes were read and all are whole numbers.
+    There are two such cases:
+
+    - Nearly all classes are numbers with decimal commas.
+    - The task was not given, and there are more than five classes, all of them whole numbers.
     """
     if has_decimal_commas(dataset.classes):
         return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]

@@ -23,9 +23,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_polydom.candidates import Candidates, features_of
+from bench_polydom.candidates import Candidates
 from bench_polydom.index import NOTHING, Index, checked_query, halvings
-from bench_polydom.lattice import Accuracy, Expansion, grown_sets
+from bench_polydom.lattice import Accuracy, Expansion, grown_sets, tried
 from bench_polydom.polynomials import AFFORDABLE, evaluate
 
 __all__ = ["LAMBDAS", "GreedyIndex", "grow"]
@@ -58,21 +58,15 @@ class _Trained:
     accuracies: dict[int, float] = field(default_factory=dict)
     failures: dict[int, str] = field(default_factory=dict)
 
-    def __call__(self, mask: int, features: tuple[int, ...]) -> float:
-        """The accuracy of a set's model; −∞ if it cannot be trained."""
-        if mask in self.accuracies:
-            return self.accuracies[mask]
-        if mask in self.failures:
-            return -math.inf
-        try:
-            value = float(self.ask(features))
-            if not math.isfinite(value):
-                raise ArithmeticError(f"its accuracy is {value}")
-        except Exception as error:  # the learner is a black box
-            self.failures[mask] = f"{type(error).__name__}: {error}"
-            return -math.inf
-        self.accuracies[mask] = value
-        return value
+    def __call__(self, mask: int) -> float:
+        """The accuracy of a set's model; −∞ if it cannot be trained. A set is trained at its first call."""
+        if mask not in self.accuracies and mask not in self.failures:
+            value = tried(self.ask, mask)
+            if isinstance(value, str):
+                self.failures[mask] = value
+            else:
+                self.accuracies[mask] = value
+        return self.accuracies.get(mask, -math.inf)
 
 
 def grow(
@@ -99,15 +93,15 @@ def grow(
     if by == "gain" and (not lambdas or not all(0 <= rate < math.inf for rate in lambdas)):
         raise ValueError(f"lambdas must be a list of finite numbers from 0, not {list(lambdas)}")
     trained = _Trained(accuracy)
-    trained(0, ())
+    trained(0)
 
     def best(larger: list[int], rate: float) -> int:
         cost = evaluate(curves(np.array(larger, dtype=np.int64)), size)
         if by == "cost":
             chosen = larger[int(cost.argmin())]
-            trained(chosen, features_of(chosen))
+            trained(chosen)
             return chosen
-        gains = [trained(mask, features_of(mask)) for mask in larger]
+        gains = [trained(mask) for mask in larger]
         return larger[int((np.array(gains) - rate * cost).argmax())]
 
     rates = lambdas if by == "gain" else (0.0,)

@@ -111,7 +111,8 @@ def grown_sets(n_features: int, best: Callable[[list[int]], int]) -> tuple[int, 
 
     Args:
         n_features: number d of features.
-        best: chooses the next set among all with one feature more, which are in the order of this feature.
+        best: returns the next set. Its argument is every set with one feature more than the last one, in the order of
+            the added feature.
     """
     sets = [0]
     for _ in range(n_features):
@@ -185,7 +186,7 @@ class Lattice:
         self.known[mask] = value
 
     def grow(self) -> None:
-        """Add one feature after the other, that of greatest accuracy; expand all sets compared on the way."""
+        """From no feature on, add the feature that gives the most accurate set; expand every set that is compared."""
 
         def best(larger: list[int]) -> int:
             for mask in larger:

@@ -71,7 +71,7 @@ def removal_losses(
 ) -> NDArray[np.float64]:
     """Return each row's log losses after it acquires a set of features, and after it acquires all but one part of it.
 
-    Each row has a set of its own.
+    The sets of two rows may differ.
 
     Args:
         predictor: the predictor.

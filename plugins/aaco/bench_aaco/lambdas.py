@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from bench_models.tradeoff import evenly_spaced, lambdas_in_cost
+from bench_models.tradeoff import lambdas_in_cost
 from numpy.typing import NDArray
 
 from bench_aaco.oracle import Oracle
@@ -33,24 +33,21 @@ def in_log(oracle: Oracle, count: int) -> list[float]:
     return [float(f"{value:.6g}") for value in np.geomspace(0.001 * nothing, nothing / paid.min(), count)]
 
 
-def in_cost(problem: Problem, spaced: bool, oracle: Oracle, count: int) -> list[float]:
+def in_cost(problem: Problem, oracle: Oracle, count: int) -> list[float]:
     """At most ``count`` values, from 0 to one at which nothing is bought, whose policies' costs are evenly spread.
 
     The grid is [0] if every feature is free or the loss when nothing is known is 0.
 
     Args:
         problem: prices and the validation part, whose labels are not used.
-        spaced: whether the validation rows on which costs are measured are spread over the part, or the first ones.
         oracle: the fitted look-ahead.
         count: maximum number of λ.
     """
     nothing, paid = _loss_and_prices(oracle)
     if not len(paid) or nothing <= 0:
         return [0.0]
-    available = len(problem.validation)
-    rows = evenly_spaced(available, _ROWS) if spaced else np.arange(min(available, _ROWS))
     unit = nothing / float(paid.mean())  # at this λ, a unit of mean price costs the whole loss
-    return lambdas_in_cost(problem, lambda value: policy_at(oracle, value), unit, rows, count)
+    return lambdas_in_cost(problem, lambda value: policy_at(oracle, value), unit, _ROWS, count)
 
 
 def _loss_and_prices(oracle: Oracle) -> tuple[float, NDArray[np.float64]]:

@@ -53,9 +53,7 @@ class AACO(Method):
     2024, Algorithm 1.
     """
 
-    version: ClassVar[int] = 3
-    _spaced: ClassVar[bool] = False
-    """Whether the validation rows on which the cost of a λ is measured are spread over the part, or the first ones."""
+    version: ClassVar[int] = 4
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     takes_missing: ClassVar[bool] = True
     lambdas: Annotated[tuple[Annotated[float, Ge(0)], ...], Predicate(distinct)] = ()
@@ -79,7 +77,7 @@ class AACO(Method):
 
         # A copy, because it remembers losses: the time of a fit must not depend on other fits.
         oracle = replace(problem.shared(("aaco", self._key()), lambda: self._oracle(problem)))
-        automatic = in_log if self.spacing == "log" else partial(in_cost, problem, self._spaced)
+        automatic = in_log if self.spacing == "log" else partial(in_cost, problem)
         lambdas = sorted(set(self.lambdas)) or automatic(oracle, self.count)
         policies = [policy_at(oracle, lambda_) for lambda_ in lambdas]
         rows = problem.validation.rows()
@@ -124,7 +122,6 @@ class GreedyCMI(AACO):
     """
 
     version: ClassVar[int] = 3
-    _spaced: ClassVar[bool] = True
     subsets: Annotated[int, Ge(0)] = 0
 
     def __post_init__(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from bench_models.remembered import RememberedRows, row_keys
 from numpy.typing import NDArray
 
 from bench_aaco.oracle import Oracle
@@ -31,18 +33,34 @@ class OraclePolicy(Policy):
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @cached_property
+    def _remembered(self) -> RememberedRows:
+        """Units that rows bought: at most 16 MiB. The audit and caps ask for most of them again."""
+        return RememberedRows(2**24)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes only: what is remembered is neither copied nor saved."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
     def decide(self, rows: Rows) -> Decisions:
         known = np.zeros((len(rows), self.oracle.features), dtype=bool)
         asking = np.arange(len(rows))
         while len(asking):
-            wanted = self.oracle.wanted(rows.X[asking], known[asking], self.lambda_, self.first)
+            wanted = self._wanted(rows.X[asking], known[asking])
             known[asking] |= wanted
             asking = asking[wanted.any(axis=1)]
         return self.decide_known(rows, known)
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The next unit of each row, or nothing."""
-        return self.oracle.wanted(rows.X, np.asarray(known), self.lambda_, self.first)
+        return self._wanted(rows.X, np.asarray(known))
+
+    def _wanted(self, X: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        def compute(new: NDArray[np.int64]) -> NDArray[np.bool_]:
+            return self.oracle.wanted(X[new], known[new], self.lambda_, self.first)
+
+        shown = np.where(known[:, self.oracle.feature_of_column], X, 0.0)
+        return self._remembered.of(row_keys(shown, known), compute)
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         """Answer by the predictor, which takes any set of known features."""

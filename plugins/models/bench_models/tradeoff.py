@@ -96,20 +96,21 @@ def spread_in_cost(cost_at: Callable[[float], float], count: int) -> list[float]
 
 
 def lambdas_in_cost(
-    problem: Problem, policy_at: Callable[[float], Policy], unit: float, places: NDArray[np.int64], count: int
+    problem: Problem, policy_at: Callable[[float], Policy], unit: float, rows: int, count: int
 ) -> list[float]:
     """At most `count` λ with six digits whose policies' costs are evenly spread; see `spread_in_cost`.
 
-    A policy's cost is its mean bill on these validation rows. Their labels are not used.
+    A policy's cost is its mean bill on validation rows. Their labels are not used.
 
     Args:
         problem: prices and the validation part.
         policy_at: returns the policy at a λ.
         unit: a λ above 0 at which little is bought; the search for one at which nothing is bought starts there.
-        places: int64: validation rows on which costs are measured.
+        rows: maximum number of validation rows; they are evenly spaced.
         count: maximum number of λ, at least 2.
     """
-    few = problem.validation.rows().take(places)
+    every = problem.validation.rows()
+    few = every.take(evenly_spaced(len(every), rows))
 
     def value(share: float) -> float:
         return float(f"{share * unit:.6g}")

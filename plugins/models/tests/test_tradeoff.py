@@ -96,7 +96,7 @@ def test_lambdas_are_spread_by_the_cost_of_rows_from_the_whole_part() -> None:
     X = np.concatenate([np.zeros(500), np.linspace(0.01, 1, 500)])[:, None]
     part = Part(X, np.repeat([0, 1], 500))
     problem = Problem(part, part, Costs(np.ones(1)), "binary", 2, ("x",), np.arange(1), seed=0)
-    grid = lambdas_in_cost(problem, _BuysAbove, 1.0, evenly_spaced(1000, 100), 8)
+    grid = lambdas_in_cost(problem, _BuysAbove, 1.0, 100, 8)
     costs = [float((value < X).mean()) for value in grid]
     assert len(grid) == 8
     assert costs == sorted(costs, reverse=True)

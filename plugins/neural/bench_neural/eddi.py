@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from bench_core import Problem
-from bench_neural.policy import Imputer, Network
+from bench_neural.information import Imputer
+from bench_neural.policy import Network
 from bench_neural.predictor import random_masks
 from bench_neural.training import Prepared, Setting, adam, apply, chunks, fixed, train
 from bench_neural.xla import jax, jnp, optax

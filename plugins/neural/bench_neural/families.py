@@ -78,8 +78,7 @@ def penalties_in_cost(
         count: maximum number of λ.
     """
     unit = loss_of_nothing(problem) / units.scale
-    rows = evenly_spaced(len(problem.validation), _ROWS)
-    values = lambdas_in_cost(problem, lambda value: make(penalty_point(units, value)), unit, rows, count)
+    values = lambdas_in_cost(problem, lambda value: make(penalty_point(units, value)), unit, _ROWS, count)
     return [penalty_point(units, value) for value in values]
 
 

@@ -155,7 +155,7 @@ class EDDI(Neural):
         """Train the predictor and the auto-encoder, each on random masks."""
         from bench_neural.eddi import train_eddi
         from bench_neural.families import budget_points, family
-        from bench_neural.policy import InformationPolicy
+        from bench_neural.information import InformationPolicy
 
         prepared, setting, predictor = self.trained(problem)
         imputer, losses = train_eddi(problem, prepared, setting, self.updates, self.latent, self.samples, self.patience)

@@ -28,10 +28,11 @@ def bench_register_methods(register: RegisterMethod) -> None:
 def bench_policy_types() -> list[type]:
     """Return the types that a saved policy contains."""
     from bench_neural import policy
+    from bench_neural.information import Imputer, InformationPolicy
     from bench_neural.view import Units, View
 
     policies = (
-        policy.ActionPolicy, policy.InformationPolicy, policy.OrderPolicy, policy.RewardPolicy, policy.ScorePolicy,
-        policy.ValuePolicy,
+        policy.ActionPolicy, policy.OrderPolicy, policy.RewardPolicy, policy.ScorePolicy, policy.ValuePolicy,
+        InformationPolicy,
     )  # fmt: skip
-    return [*policies, policy.Imputer, policy.Network, View, Units]
+    return [*policies, Imputer, policy.Network, View, Units]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 from bench_neural.families import budgets, confidences, penalties, penalties_in_cost
 from bench_neural.importance import importance_order, permutation_importance, selected_order
+from bench_neural.information import Imputer, InformationPolicy
 from bench_neural.kernels import dense, points, samples
 from bench_neural.kernels_ahead import information
 from bench_neural.partial import PartialNetwork
-from bench_neural.policy import ActionPolicy, Imputer, InformationPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
+from bench_neural.policy import ActionPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
 from bench_neural.view import Units, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,6 +70,17 @@ def test_a_rows_decision_has_the_same_bits_alone_and_among_others(variant):
         np.testing.assert_array_equal(together.probabilities, shuffled.probabilities)
         alone = policy.decide(rows.take(order[:1]))
         np.testing.assert_array_equal(together.probabilities[:1], alone.probabilities)
+
+
+def test_policies_of_several_budgets_share_gains_and_buy_what_each_would_alone():
+    problem = make_problem("multiclass", "groups")
+    rows, policy = problem.train.rows(), some_policies(problem, np.random.default_rng(3))[-1]
+    policies = [replace(policy, limit=share * policy.view.units.full) for share in (0.9, 0.5, 0.2)]
+    for each, alone in zip(policies, pickle.loads(pickle.dumps(policies)), strict=True):
+        decided, fresh = each.decide(rows), replace(alone, imputer=replace(alone.imputer)).decide(rows)
+        assert each.imputer is policy.imputer
+        np.testing.assert_array_equal(decided.acquired, fresh.acquired)
+        np.testing.assert_array_equal(decided.probabilities, fresh.probabilities)
 
 
 @pytest.mark.slow

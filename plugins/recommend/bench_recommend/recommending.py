@@ -18,23 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 from bench_policies.columns import column_notes
 from bench_policies.fitting import beyond_budget
-from bench_policies.goals import Goal, within
-from bench_policies.measures import rare
+from bench_policies.goals import Goal
 from bench_policies.measuring import measure_trivial, summary
 from bench_policies.prices import Prices, read_prices
 from bench_policies.tables import Columns, Data, apart_from_features, check_rows, merge_rare, read_table
 from bench_policies.trials import Bench, Setup
-from bench_policies.wording import FEWEST_SPLITS, against_trivial, one_line, refused_below, with_half
 
 from bench_core import DataContext, RequestError
 from bench_core.execution import one_blas_thread
 from bench_core.suites import load_registry
-from bench_recommend.choosing import equals, preferred, ranked
+from bench_recommend.choosing import preferred, ranked
 from bench_recommend.isolated_trials import IsolatedTrials
 from bench_recommend.nested import REPORT_SHARE, RULE, report_rows
 from bench_recommend.portfolio import candidates, entries
 from bench_recommend.race import Candidate, race
 from bench_recommend.sampling import time_on_sample
+from bench_recommend.words import text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,45 +159,56 @@ def _recommendation(
 ) -> Recommendation:
     import pandas as pd
 
-    share = REPORT_SHARE
     finished = [candidate for candidate in portfolio if candidate.chosen]
     order = ranked(finished)
-    best = preferred(order, goal)
     common = min((len(candidate.values) for candidate in finished if candidate.status == "tried"), default=1)
-    beyond = ""
-    if best is not None and goal.budget is not None and not any(best.met):
-        beyond = beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
+    splits = max(splits_done, min(len(finished), 1))
+    trivial = measure_trivial(bench, goal, splits, REPORT_SHARE, report_rows)
+    best = preferred(order, goal)
+    if best is not None and (beyond := _beyond(best, finished, goal)):
         best = None
-    elif best is not None and goal.cap is not None and not any(best.met):
-        beyond = f"no method here keeps every row at {goal.cap:g} or below"
-        best = None
+        text = f"No method is recommended: {beyond}. This was checked on the validation parts."
+    elif best is not None:
+        text = text_of(best, finished, goal, bench, full, trivial)
+    elif any(candidate.status == "left out" for candidate in portfolio):
+        text = (
+            "The time was too short to compare methods on this table: give it more (--time). The table gives reasons."
+        )
+    else:
+        text = "No method worked on this table; the table of methods gives the reasons."
+    about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
+    about |= {"task": bench.dataset.task, "threshold": bench.setup.threshold}
+    name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
+    return Recommendation(
+        name, use, parameters, goal, _table(portfolio, order), pd.DataFrame(trivial),
+        _curve(finished, full, REPORT_SHARE, common), text, about, full, (), splits_done, seconds,
+    )  # fmt: skip
+
+
+def _beyond(best: Candidate, finished: Sequence[Candidate], goal: Goal) -> str:
+    """Why the best method cannot be recommended: it keeps to the budget, or the cap, on no split. Otherwise empty."""
+    if any(best.met):
+        return ""
+    if goal.budget is not None:
+        return beyond_budget(goal.budget, {candidate.name: max(candidate.least) for candidate in finished})
+    return f"no method here keeps every row at {goal.cap:g} or below" if goal.cap is not None else ""
+
+
+def _table(portfolio: Sequence[Candidate], order: list[Candidate]) -> pd.DataFrame:
+    """Return a row per method, best first, then those without results."""
+    import pandas as pd
+
+    places = {candidate.name: place for place, candidate in enumerate(order)}
     rows = []
-    for candidate in sorted(
-        portfolio, key=lambda candidate: order.index(candidate) if candidate in order else len(order)
-    ):
+    for candidate in sorted(portfolio, key=lambda candidate: places.get(candidate.name, len(order))):
         row: dict[str, Any] = {
             "method": candidate.name,
             "status": candidate.status,
             "why": candidate.why,
             "fit seconds": candidate.seconds,
         }
-        rows.append({**row, **(summary(candidate.chosen, share) if candidate.chosen else {"splits": 0})})
-    curve = _curve(finished, full, share, common)
-    trivial = measure_trivial(bench, goal, max(splits_done, min(len(finished), 1)), share, report_rows)
-    text = _words(best, finished, goal, bench, full, trivial)
-    if best is None and any(candidate.status == "left out" for candidate in portfolio):
-        text = (
-            "The time was too short to compare methods on this table: give it more (--time). The table gives reasons."
-        )
-    if beyond:
-        text = f"No method is recommended: {beyond}. This was checked on the validation parts."
-    about = {"name": bench.dataset.name, "rows": bench.dataset.n_rows, "features": bench.dataset.n_features}
-    about |= {"task": bench.dataset.task, "threshold": bench.setup.threshold}
-    name, use, parameters = (best.name, best.use, best.parameters) if best else (None, "", {})
-    return Recommendation(
-        name, use, parameters, goal, pd.DataFrame(rows), pd.DataFrame(trivial), curve, text, about, full,
-        (), splits_done, seconds,
-    )  # fmt: skip
+        rows.append({**row, **(summary(candidate.chosen, REPORT_SHARE) if candidate.chosen else {"splits": 0})})
+    return pd.DataFrame(rows)
 
 
 def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int) -> pd.DataFrame:
@@ -217,61 +227,3 @@ def _curve(finished: Sequence[Candidate], full: float, share: float, splits: int
         for q, c in zip(quality, cost, strict=True)
     ]
     return frame
-
-
-def _words(
-    best: Candidate | None,
-    finished: Sequence[Candidate],
-    goal: Goal,
-    bench: Bench,
-    full: float,
-    trivial: Sequence[Mapping[str, Any]],
-) -> str:
-    if best is None:
-        return "No method worked on this table; the table of methods gives the reasons."
-    measured = summary(best.chosen, REPORT_SHARE)
-    splits, classes = len(best.chosen), bench.dataset.classes
-    measure = goal.measured_in(classes)
-    quality = measure.words.format(with_half(measured, "quality", measure.factor, measure.unit))
-    text = f"Use {best.name}: it reaches {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
-    if full > 0:
-        text += f" ({100 * measured['cost'] / full:.0f} % of what all features cost)"
-    if goal.error_costs is not None:
-        text += f"; with wrong answers and refusals the mean total cost is {with_half(measured, 'total', 1)}"
-    text += f". Goal: {goal.in_words(bool(classes))}. "
-    text += f"Measured on rows that no method saw, of {splits} random split{'s'[: splits > 1]}"
-    text += (
-        ", ± half of the 95 % interval, or the interval in brackets."
-        if splits >= FEWEST_SPLITS
-        else f"; {('one split does', 'two splits do')[splits - 1]} not show the uncertainty."
-    )
-    if bench.setup.threshold is not None:
-        text += f" {refused_below(bench.setup.threshold, goal.error_costs is not None, goal.refused_cost)}"
-    if goal.refused_cost is not None:
-        text += f" A row is refused where every answer is expected to cost more than {goal.refused_cost:g}."
-    if bench.setup.threshold is not None or goal.refused_cost is not None:
-        text += f" {with_half(measured, 'coverage', 100, ' %')} of the rows are answered."
-    if not any(best.met):
-        text += " No method reached the goal on the validation parts; this one came nearest."
-    if not all(goal.met(judged) for judged in best.chosen):
-        missed = sum(not goal.met(judged) for judged in best.chosen)
-        text += f" The goal is missed on such rows of {missed} of {splits} splits."
-    if goal.budget is not None and goal.cap is None and not within(measured["most"], goal.budget):
-        text += f" Single rows cost up to {measured['most']:.4g} (--cap limits every row)."
-    if best.why:
-        text += " The time was too short for more than a sample of the rows: give it more (--time)."
-    if measured["quality"] == 0 and bench.dataset.classes:
-        text += " No answer is right: raise the budget, or lower the threshold."
-    equal = [candidate.name for candidate in equals(best, finished, goal)]
-    if equal:
-        text += f" On these splits it cannot be distinguished from {', '.join(equal)}."
-    if goal.measure == "accuracy" and goal.error_costs is None and classes:
-        few = [f"{one_line(name)} ({100 * share:.1f} %)" for name, share in rare(bench.dataset.target, classes)]
-        if few:
-            text += (
-                f" Warning: few rows are of the class {', '.join(few)}; right answers hardly depend on them."
-                " Consider --measure balanced-accuracy or --error-costs."
-            )
-    return text + (
-        f" {against_trivial(measured, trivial[0], goal.error_costs is not None, measure)}" if trivial else ""
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Interval
@@ -38,9 +38,10 @@ class Majority(Method):
 class StumpMethod(Method):
     """A tree of one test, on the best single feature at or below each price.
 
-    Every feature gets its best test on the training part (scikit-learn's trees of depth 1 on its columns); the
-    validation part decides which feature is best; ties go to the cheaper, then to the first. The family has a policy
-    for each price at which a better feature becomes affordable, by ascending price; the best on validation comes first.
+    Every feature gets its best test on the training part (scikit-learn's trees of depth 1 on its columns). The feature
+    whose test is best on the training part is chosen, as in both sources; ties go to the cheaper, then to the first.
+    The family has a policy for each price at which a better feature becomes affordable, by ascending price; the best on
+    validation comes first.
 
     Attributes:
         min_samples_leaf: fewest training rows on either side of the test.
@@ -49,12 +50,12 @@ class StumpMethod(Method):
     Induction of one-level decision trees, 1992.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     min_samples_leaf: Annotated[int, Ge(1)] = 1
 
     def fit(self, problem: Problem) -> Family:
-        """Fit a stump per feature on the training part, choose on the validation part."""
+        """Fit a stump per feature and choose among them on the training part."""
         from bench_models.linear import ConstantPolicy
 
         from bench_baselines.stump import best_by_price, fit_stumps
@@ -63,10 +64,12 @@ class StumpMethod(Method):
         stumps = fit_stumps(problem, self.min_samples_leaf)
         if not stumps:
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
+        on_train, rows = replace(problem, validation=problem.train), problem.train.rows()
+        merits = [validation_score(on_train, stump.decide(rows))[0] for stump in stumps]
+        chosen = [stumps[i] for i in best_by_price([float(stump.details["price"]) for stump in stumps], merits)]
         rows = problem.validation.rows()
-        scores = [validation_score(problem, stump.decide(rows)) for stump in stumps]
-        chosen = best_by_price([float(stump.details["price"]) for stump in stumps], [score for score, _ in scores])
-        return Family(default_policy_first([stumps[i] for i in chosen], [scores[i] for i in chosen]))
+        scores = [validation_score(problem, stump.decide(rows)) for stump in chosen]
+        return Family(default_policy_first(chosen, scores))
 
 
 @dataclass(frozen=True)

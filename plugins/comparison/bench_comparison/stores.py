@@ -210,8 +210,13 @@ def _change(before: _Trial | None, after: _Trial | None) -> str:
     return "same" if _results(before.record) == _results(after.record) else "changed"
 
 
-def _results(record: Mapping[str, Any]) -> Any:
-    return {part: record["policies"][part] for part in ("validation", "test")}
+def _results(record: Mapping[str, Any]) -> dict[str, dict[str, list[float | None]]]:
+    """Return the metrics' values per policy. A missing value is None in a store, NaN in an export."""
+    return {
+        part: {metric: [None if value != value else value for value in values] for metric, values in table.items()}
+        for part, table in record["policies"].items()
+        if part in ("validation", "test")
+    }
 
 
 def _records(pieces: Sequence[tuple[Labels, _Trial]]) -> Records:

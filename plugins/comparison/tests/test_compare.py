@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from bench_comparison.stores import Changed, Difference, compare, read_side
+from bench_records.exports import write_export
+from bench_records.files import write_files
+from bench_records.records import tabulate
 from click.testing import CliRunner
 from scipy import stats
 from support import tiny_plugin
 from support.bench import Bench
 from support.publishing import PUBLISHING
-from support.synthetic import record_of, suite_of
+from support.synthetic import labelled, policies_of, record_of, suite_of
 
 from bench_core.cli.main import main
 from bench_core.contract.errors import RequestError
@@ -104,6 +108,16 @@ def test_every_kind_of_change_is_counted(tmp_path: Path) -> None:
         "same": 1, "changed": 1, "now fails": 1, "now works": 1, "fails in both": 1, "only in A": 1, "only in B": 1,
     }  # fmt: skip
     assert {one.gap.count for one in found} == {2}
+
+
+def test_a_value_that_a_policy_does_not_have_equals_itself(tmp_path: Path) -> None:
+    one = record("A", 0)
+    one["policies"] = policies_of({"cost": [10.0, None], "combined": [2.0, 2.0]})
+    write_files(write_export(tabulate(labelled([one])), tmp_path / "export"))
+    sides = read_side(tmp_path / "export"), read_side(store_of(tmp_path / "store", [one]))
+    for before, after in product(sides, sides):
+        changed, _ = compare(before, after, KNOWN)
+        assert [dict(each.counts) for each in changed] == [{"same": 1}]
 
 
 def test_other_data_is_not_the_same_trial(tmp_path: Path) -> None:

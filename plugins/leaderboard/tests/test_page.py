@@ -348,6 +348,14 @@ def test_the_results_hold_every_method_on_every_data_set_and_the_front_page_ever
     assert "[A \\| title](synthetic.md)" in render_front(found, suite.registry)
 
 
+def test_a_data_set_that_every_method_leaves_out_has_a_section_without_rows() -> None:
+    suite = suite_of(["D1", "D2"], ["good"], SEEDS, more='without = ["D2"]')
+    said = page(suite, records_of({("D1", "good"): VALUES["D1", "good"]}))
+    assert "good" in section(said, "## D1")
+    assert "\n## D2\n" in said
+    assert "good" not in section(said, "## D2")
+
+
 def test_a_data_set_on_which_nothing_is_done_is_in_the_results_without_numbers() -> None:
     suite, _ = made()
     records = records_of({key: values for key, values in VALUES.items() if key[0] == "D1"})

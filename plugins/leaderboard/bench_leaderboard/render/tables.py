@@ -100,7 +100,8 @@ def dataset_section(suite: Suite, records: Records, grid: Grid, paper: Paper) ->
 
 def _few(grid: Grid) -> str:
     """``One of 5 splits has been run``, if no method has done more, or two; else nothing."""
-    done, asked = max(row.done for row in grid.rows), max(row.expected for row in grid.rows)
+    done = max((row.done for row in grid.rows), default=0)
+    asked = max((row.expected for row in grid.rows), default=0)
     if not done or not few_splits(done, asked):
         return ""
     return f"One of {asked} splits has been run" if done == 1 else f"Two of {asked} splits have been run"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from bench_models.partial import Candidates, PartialPredictor, removal_losses, set_losses
+from bench_models.remembered import FieldsOnly
 from bench_models.threads import run_ranges
 from numpy.typing import NDArray
 
@@ -36,7 +37,7 @@ class Prices(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Oracle:
+class Oracle(FieldsOnly):
     """The look-ahead of a problem, shared by the policies of all λ.
 
     Attributes:
@@ -78,10 +79,6 @@ class Oracle:
     @cached_property
     def _remembered(self) -> RememberedLosses:
         return RememberedLosses(len(self.y), 1 + len(self.candidates))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes only: cached values are neither copied nor saved."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def _width(self) -> NDArray[np.float64]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from bench_models.remembered import RememberedRows, row_keys
+from bench_models.remembered import FieldsOnly, RememberedRows, row_keys
 from numpy.typing import NDArray
 
 from bench_aaco.oracle import Oracle
@@ -18,7 +18,7 @@ __all__ = ["OraclePolicy"]
 
 
 @dataclass(frozen=True, eq=False)
-class OraclePolicy(Policy):
+class OraclePolicy(FieldsOnly, Policy):
     """The acquisition conditioned oracle at one λ.
 
     Attributes:
@@ -35,12 +35,8 @@ class OraclePolicy(Policy):
 
     @cached_property
     def _remembered(self) -> RememberedRows:
-        """Units that rows bought: at most 16 MiB. The audit and caps ask for most of them again."""
+        """Purchases by a row's known values, at most 16 MiB. The audit and caps ask for most of them again."""
         return RememberedRows(2**24)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes only: what is remembered is neither copied nor saved."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def decide(self, rows: Rows) -> Decisions:
         known = np.zeros((len(rows), self.oracle.features), dtype=bool)

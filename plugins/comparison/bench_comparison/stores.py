@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -137,15 +137,20 @@ def _from_export(path: Path) -> Iterator[_Trial]:
             table: dict[str, Any] = {
                 "label": list(rows["label"]),
                 "details": [json.loads(text) for text in rows["details"]],
-                "budget": [None if np.isnan(b) else float(b) for b in rows["budget"]],
+                "budget": _plain(rows["budget"]),
                 "validation": {},
                 "test": {},
             }
             for column, part, metric in parts:
                 if not rows[column].isna().all():
-                    table[part][metric] = [float(value) for value in rows[column]]
+                    table[part][metric] = _plain(rows[column])
             record["policies"] = table
         yield _Trial(json.loads(info["trial"]), str(rows["dataset"].iloc[0]), record)
+
+
+def _plain(column: Iterable[float]) -> list[float | None]:
+    """Numbers as a store has them: None where an export has NaN."""
+    return [None if np.isnan(value) else float(value) for value in column]
 
 
 def compare(
@@ -210,13 +215,8 @@ def _change(before: _Trial | None, after: _Trial | None) -> str:
     return "same" if _results(before.record) == _results(after.record) else "changed"
 
 
-def _results(record: Mapping[str, Any]) -> dict[str, dict[str, list[float | None]]]:
-    """Return the metrics' values per policy. A missing value is None in a store, NaN in an export."""
-    return {
-        part: {metric: [None if value != value else value for value in values] for metric, values in table.items()}
-        for part, table in record["policies"].items()
-        if part in ("validation", "test")
-    }
+def _results(record: Mapping[str, Any]) -> Any:
+    return {part: record["policies"][part] for part in ("validation", "test")}
 
 
 def _records(pieces: Sequence[tuple[Labels, _Trial]]) -> Records:

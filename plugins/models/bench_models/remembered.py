@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RememberedRows", "row_keys"]
+__all__ = ["FieldsOnly", "RememberedRows", "row_keys"]
 
 _ENTRY = 256
 """Size of an entry besides the numbers of its result, in bytes: its key, the objects, its place in the index."""
@@ -25,11 +26,18 @@ def row_keys(*parts: NDArray[Any]) -> list[bytes]:
     return [blake2b(row.tobytes(), digest_size=16).digest() for row in np.concatenate(rows, axis=1)]
 
 
+class FieldsOnly:
+    """A dataclass whose copies and pickles hold its fields only: they compute cached properties again."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+
 class RememberedRows:
     """Results of rows by key. The first ones are kept, up to a maximum; later ones are computed again.
 
     Args:
-        most: maximum size of what is kept, in bytes.
+        most: limit on the memory for results, in bytes.
     """
 
     def __init__(self, most: int) -> None:
@@ -41,17 +49,18 @@ class RememberedRows:
 
         Args:
             keys: of each row, see `row_keys`.
-            compute: results, (n, width), of rows, int64 (n,). They may depend only on what the key stands for.
+            compute: returns the results, (n, width), of some rows, int64 (n,). Rows with equal keys must have equal
+                results.
         """
         new = [place for place, key in enumerate(keys) if key not in self._results]
         computed = compute(np.array(new, dtype=np.int64))
         results = np.empty((len(keys), computed.shape[1]), computed.dtype)
         results[new] = computed
-        for place in set(range(len(keys))).difference(new):
-            results[place] = self._results[keys[place]]
-        for place in new:
-            size = results[place].nbytes + _ENTRY
-            if size <= self._left and keys[place] not in self._results:
-                self._results[keys[place]] = results[place].copy()
+        size = results.shape[1] * results.itemsize + _ENTRY
+        for place, key in enumerate(keys):
+            if key in self._results:
+                results[place] = self._results[key]
+            elif size <= self._left:
+                self._results[key] = results[place].copy()
                 self._left -= size
         return results

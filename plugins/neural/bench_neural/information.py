@@ -1,24 +1,21 @@
-"""EDDI's policy: it samples the unknown values, and buys what is expected to tell most about the class per price."""
+"""EDDI's policy: it samples the unknown values and buys the unit with the greatest expected information per price."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from bench_models.remembered import RememberedRows, row_keys
+from bench_models.remembered import FieldsOnly, RememberedRows, row_keys
 from numpy.typing import NDArray
 
-from bench_neural.policy import Network, StepPolicy, affordable, best_unit
+from bench_neural.policy import BLOCK, Network, StepPolicy, affordable, best_unit
 
 __all__ = ["Imputer", "InformationPolicy"]
 
-_BLOCK = 256
-
 
 @dataclass(frozen=True, eq=False)
-class Imputer:
+class Imputer(FieldsOnly):
     """EDDI's partial variational auto-encoder, with the noise of its samples.
 
     Attributes:
@@ -38,12 +35,8 @@ class Imputer:
 
     @cached_property
     def remembered(self) -> RememberedRows:
-        """Gains that policies with this imputer, which have the same predictor, have computed: at most 128 MiB."""
+        """Gains by a row's known values, at most 128 MiB. A family's policies share them, and have one predictor."""
         return RememberedRows(2**27)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes only: gains are neither copied nor saved."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def impute(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Samples of all values: float32 (rows, samples, values); `known` is bool (rows, values)."""
@@ -72,7 +65,7 @@ class InformationPolicy(StepPolicy):
         some = np.flatnonzero(buying & known.any(axis=1))
         if len(blank):
             best[blank] = self._best(values[blank[:1]], known[blank[:1]], allowed[blank[:1]])
-        for rows in np.array_split(some, -(-len(some) // _BLOCK) or 1):
+        for rows in np.array_split(some, -(-len(some) // BLOCK) or 1):
             best[rows] = self._best(values[rows], known[rows], allowed[rows])
         return best
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from bench_core import Decisions, Policy, Rows
 from bench_neural.view import View
 
-__all__ = ["Network", "StepPolicy", "affordable", "best_unit", "softmax"]
+__all__ = ["BLOCK", "Network", "StepPolicy", "affordable", "best_unit", "softmax"]
 
-_BLOCK = 256
+BLOCK = 256
+"""Number of rows at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +39,11 @@ class Network:
         from bench_neural.kernels import dense
 
         out = np.empty((len(inputs), len(self.layers[-1][1])), dtype=np.float32)
-        for start in range(0, len(inputs), _BLOCK):
-            block = inputs[start : start + _BLOCK]
+        for start in range(0, len(inputs), BLOCK):
+            block = inputs[start : start + BLOCK]
             for place, (weights, bias) in enumerate(self.layers, 1):
                 block = dense(block, weights, bias, place < len(self.layers))
-            out[start : start + _BLOCK] = block
+            out[start : start + BLOCK] = block
         return out
 
 

@@ -186,7 +186,7 @@ def _recommendation(
 
 
 def _beyond(best: Candidate, finished: Sequence[Candidate], goal: Goal) -> str:
-    """Why the best method cannot be recommended: it keeps to the budget, or the cap, on no split. Otherwise empty."""
+    """Return why the best method cannot be recommended: it never keeps to the budget or the cap. Empty if it does."""
     if any(best.met):
         return ""
     if goal.budget is not None:

@@ -1,4 +1,4 @@
-"""The text of a recommendation: what is recommended, how it was measured, and what a reader has to know."""
+"""The text of a recommendation: the method, its measured quality and cost, and warnings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench_policies.goals import Goal, within
-from bench_policies.measures import rare
+from bench_policies.measures import Measure, rare
 from bench_policies.measuring import summary
 from bench_policies.trials import Bench
 from bench_policies.wording import FEWEST_SPLITS, against_trivial, one_line, refused_below, with_half
@@ -38,7 +38,7 @@ def text_of(
     """
     measured, measure = summary(best.chosen, REPORT_SHARE), goal.measured_in(bench.dataset.classes)
     sentences = [
-        _result(best, measured, goal, bench, full),
+        _result(best, measured, measure, goal, full),
         f"Goal: {goal.in_words(bool(bench.dataset.classes))}.",
         _measurement(len(best.chosen)),
         *_refusals(measured, goal, bench.setup.threshold),
@@ -52,8 +52,7 @@ def text_of(
     return " ".join(sentences)
 
 
-def _result(best: Candidate, measured: Mapping[str, Any], goal: Goal, bench: Bench, full: float) -> str:
-    measure = goal.measured_in(bench.dataset.classes)
+def _result(best: Candidate, measured: Mapping[str, Any], measure: Measure, goal: Goal, full: float) -> str:
     quality = measure.words.format(with_half(measured, "quality", measure.factor, measure.unit))
     text = f"Use {best.name}: it reaches {quality}, at a mean cost of {with_half(measured, 'cost', 1)} a row"
     if full > 0:
@@ -80,7 +79,7 @@ def _refusals(measured: Mapping[str, Any], goal: Goal, threshold: float | None) 
 
 
 def _shortfalls(best: Candidate, measured: Mapping[str, Any], goal: Goal, classes: bool) -> Iterator[str]:
-    """Sentences on what does not reach the goal, and on what was not tried in full."""
+    """Yield a sentence for each shortfall: a missed goal, rows above the budget, too little time, no right answer."""
     if not any(best.met):
         yield "No method reached the goal on the validation parts; this one came nearest."
     if missed := sum(not goal.met(judged) for judged in best.chosen):

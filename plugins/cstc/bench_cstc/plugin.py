@@ -56,10 +56,10 @@ def bench_policy_types() -> list[type]:
     from bench_models.answers import Answer, SilentPolicy
     from bench_models.columns import BoostedTrees, PlainColumns
     from bench_models.linear import ConstantPolicy, Platt
+    from bench_models.sums import Additive
 
     from bench_cstc.baselines.adaboost import Voters
     from bench_cstc.baselines.adaboost_rs import VotePolicy
-    from bench_cstc.baselines.additive import Additive
     from bench_cstc.baselines.and_or_fit import SeveralBoostings
     from bench_cstc.baselines.and_or_policy import Cascade, CascadePolicy
     from bench_cstc.baselines.early_exit import ExitPolicy, Rule

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from bench_cstc.baselines.additive import Additive, kept_prefixes
 from bench_cstc.baselines.stagewise import Stagewise
 from bench_models.columns import Boosting, boost
 from bench_models.linear import ConstantPolicy
+from bench_models.sums import Additive, kept_prefixes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

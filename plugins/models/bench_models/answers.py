@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench_core import Decisions, Policy, Problem, Rows, default_policy_first, validation_score
+from bench_core import Decisions, Part, Policy, Problem, Rows, default_policy_first, validation_score
+from bench_models.folds import folds, taking
 from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from bench_models.targets import Target, targets_of
 
@@ -17,6 +19,9 @@ __all__ = ["Answer", "Outputs", "best_first", "constant", "one_output", "several
 
 Floats = NDArray[np.float64]
 Weight = float | Literal["balanced"]
+Scorer = Callable[[Part], Floats]
+
+_FOLDS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,18 +38,41 @@ class Outputs:
     present: tuple[int, ...]
     n_classes: int
 
-    def answer(self, problem: Problem, scores: Sequence[Floats]) -> Answer:
-        """Fit the conversion of scores to answers: Platt's sigmoid on the validation part; none for tasks with scores.
+    def answers(self, problem: Problem, policies: int, learn: Callable[[Problem, Target], Scorer]) -> list[Answer]:
+        """Fit the conversion of scores to answers of every policy: Platt's sigmoids; none for tasks with scores.
+
+        The sigmoids are fitted on the training part, to scores that three models, each learned without a third of the
+        rows, give to that third, as Platt (1999) recommends. The validation part, which selects, is not used. A fold
+        without which a target has only one class is left out; without any fold, answers are class frequencies.
 
         Args:
-            problem: its validation part is used.
-            scores: float64 (validation rows,) per output.
+            problem: its training part is divided into folds.
+            policies: number of policies.
+            learn: function that learns a target on the training part of a problem, and returns a function from rows to
+                scores, float64 (policies, rows).
         """
         if not self.n_classes:
-            return Answer(0, (), ())
-        y = np.asarray(problem.validation.y)
-        sigmoids = [fit_platt(score, y == t.positive) for t, score in zip(self.targets, scores, strict=True)]
-        return Answer(self.n_classes, self.present, tuple(sigmoids))
+            return [Answer(0, (), ())] * policies
+        y = np.asarray(problem.train.y)
+        scores = np.full((len(self.targets), policies, len(y)), np.nan)
+        for held in folds(problem, _FOLDS):
+            rest = np.setdiff1d(np.arange(len(y)), held)
+            part, unseen = taking(problem, rest), taking(problem, held).train
+            for target, out in zip(self.targets, scores, strict=True):
+                if len(np.unique(target.y[rest])) > 1:
+                    out[:, held] = learn(part, target.taking(rest))(unseen)
+        return [
+            Answer(self.n_classes, self.present, tuple(map(partial(_sigmoid, y), self.targets, scores[:, policy])))
+            for policy in range(policies)
+        ]
+
+
+def _sigmoid(y: NDArray[np.generic], target: Target, score: Floats) -> Platt:
+    """Platt's sigmoid of one target: ``y`` are the class codes of the training rows, NaN marks rows without a score."""
+    known = np.isfinite(score)
+    if not known.any():
+        return fit_platt(np.zeros(len(y)), y == target.positive)
+    return fit_platt(score[known], y[known] == target.positive)
 
 
 @dataclass(frozen=True, eq=False)

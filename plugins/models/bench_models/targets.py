@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,10 @@ class Target:
     weights_validation: Floats
     positive: int = -1
     code: int | None = None
+
+    def taking(self, rows: NDArray[np.int64]) -> Target:
+        """The target of these training rows, int64 positions; the validation part is the same."""
+        return replace(self, y=self.y[rows], weights=self.weights[rows])
 
 
 def targets_of(problem: Problem, positive_weight: float | Literal["balanced"]) -> list[Target]:

@@ -14,7 +14,8 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinc
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, PositiveWeight
 
 if TYPE_CHECKING:
-    from bench_models.answers import Answer
+    from bench_models.answers import Answer, Scorer
+    from bench_models.targets import Target
 
     from bench_cstc.baselines.adaboost import Voters
 
@@ -58,7 +59,7 @@ class AdaBoostRS(Method):
     Schapire, A short introduction to boosting, 1999.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     n_estimators: Count = 200
@@ -75,7 +76,7 @@ class AdaBoostRS(Method):
     include_empty_policy: bool = False
 
     def fit(self, problem: Problem) -> Family:
-        """Boost, draw, calibrate on validation; the best on validation comes first.
+        """Boost, draw, calibrate out of fold; the best on validation comes first.
 
         Raises:
             ValueError: grades are not numbers.
@@ -83,45 +84,77 @@ class AdaBoostRS(Method):
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import price_of_evaluation
 
-        from bench_cstc.baselines.adaboost import adaboost
+        from bench_cstc.baselines.adaboost import mean_vote
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
-        target = outputs.targets[0]
-        voters = adaboost(problem, target.y, target.weights, self.n_estimators, self.max_depth)
+        voters = self._boosted(problem, outputs.targets[0])
         count = len(voters.alpha)
         diagnostics = {"trees": count, "last error": float(voters.errors[-1]) if count else 0.5}
         if not count:
             return Family([constant(problem)], diagnostics=diagnostics)
         price = price_of_evaluation(problem, self.evaluation)
-        mean_size = _mean_costs(problem)
-        own = np.array([mean_size(features) + price for features in voters.features_of])
-        chance, say = sampling(voters.alpha, own, self.votes)
-        drawn = problem.rng("draws").choice(count, size=self.draws, p=chance)
+        samples = [sample for sample in self._samples(problem, voters, price) if len(sample.chosen)]
+        labels = {sample.label for sample in samples}
 
-        def policy(chosen: Ints, weight: Floats, label: str, details: dict[str, Any]) -> VotePolicy:
+        def learn(part: Problem, target: Target) -> Scorer:
+            other = self._boosted(part, target)
+            if not len(other.alpha):
+                return lambda rows: np.zeros((1, len(rows)))
+            same = [sample for sample in self._samples(part, other, price, least=1) if sample.label in labels]
+            return lambda rows: np.array([mean_vote(other.votes(rows.X, s.chosen), s.weight) for s in same])
+
+        policies: list[Policy] = []
+        for sample, answer in zip(samples, outputs.answers(problem, len(samples), learn), strict=True):
             features = np.zeros(problem.n_features, dtype=bool)
-            for t in chosen:
-                features[voters.features_of[t]] = True
-            bare = VotePolicy(voters, chosen, weight, features, price * len(chosen), None)
-            answer = outputs.answer(problem, [bare.score(problem.validation.X)])
-            details = {**details, "trees": len(chosen), "features": int(features.sum())}
-            return VotePolicy(voters, chosen, weight, features, bare.price, answer, label, details)
+            features[np.concatenate([voters.features_of[t] for t in sample.chosen])] = True
+            details = {**sample.details, "trees": len(sample.chosen), "features": int(features.sum())}
+            chosen, weight, cost = sample.chosen, sample.weight, price * len(sample.chosen)
+            policies.append(VotePolicy(voters, chosen, weight, features, cost, answer, sample.label, details))
+        *policies, everything = policies
+        if self.include_empty_policy or not policies:
+            policies = [constant(problem), *policies]
+        return Family(best_first(problem, policies), everything, {"error": voters.errors}, diagnostics)
 
-        full_price = mean_size(np.unique(np.concatenate(voters.features_of)))
-        policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
+    def _boosted(self, problem: Problem, target: Target) -> Voters:
+        from bench_cstc.baselines.adaboost import adaboost
+
+        return adaboost(problem, target.y, target.weights, self.n_estimators, self.max_depth)
+
+    def _samples(self, problem: Problem, voters: Voters, price: float, least: int = 0) -> list[Sample]:
+        """The sample of every budget, with at least ``least`` draws, and last all trees."""
+        mean_cost = _mean_costs(problem)
+        own = np.array([mean_cost(features) + price for features in voters.features_of])
+        chance, say = sampling(voters.alpha, own, self.votes)
+        drawn = problem.rng("draws").choice(len(own), size=self.draws, p=chance)
+        full_price = mean_cost(np.unique(np.concatenate(voters.features_of)))
+        samples = []
         for share in sorted(self.budgets):
-            length = prefix_within(drawn, voters.features_of, mean_size, share * full_price)
-            if not length:
-                continue
+            length = max(least, prefix_within(drawn, voters.features_of, mean_cost, share * full_price))
             chosen, counts = np.unique(drawn[:length], return_counts=True)
             weight = say[chosen] * counts
             details = {"budget": share * full_price, "share": share, "draws": length}
-            policies.append(policy(chosen, weight / weight.sum(), f"budget={share:g}", details))
-        everything = policy(np.arange(count), voters.alpha / voters.alpha.sum(), "AdaBoost", {})
-        ordered = best_first(problem, policies or [constant(problem)])
-        return Family(ordered, everything, {"error": voters.errors}, diagnostics)
+            samples.append(Sample(f"budget={share:g}", chosen, weight / max(weight.sum(), 1e-300), details))
+        alpha = voters.alpha / voters.alpha.sum()
+        return [*samples, Sample("AdaBoost", np.arange(len(own)), alpha, {})]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Trees that vote.
+
+    Attributes:
+        label: the name of the budget.
+        chosen: int64: the trees.
+        weight: float64 (chosen,): the weights of their votes, summing to 1.
+        details: the budget, its share of the full price, and the number of draws; empty for all trees.
+    """
+
+    label: str
+    chosen: Ints
+    weight: Floats
+    details: dict[str, Any]
 
 
 def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Floats, Floats]:
@@ -178,11 +211,10 @@ class VotePolicy(Policy):
 
     Attributes:
         voters: all trees.
-        chosen: int64: the trees that vote.
-        weight: float64 (chosen,), summing to 1.
+        chosen, weight: the trees that vote and their weights, as in `Sample`.
         features: bool (features,): the features that these trees read.
         price: sum of the e_t.
-        answer: converts scores to decisions; None before calibration.
+        answer: converts scores to decisions.
     """
 
     voters: Voters
@@ -190,24 +222,18 @@ class VotePolicy(Policy):
     weight: Floats
     features: NDArray[np.bool_]
     price: float
-    answer: Answer | None
+    answer: Answer
     label: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def score(self, X: Floats) -> Floats:
-        """The weighted mean vote, in [−1, 1]; float64 (rows,).
+        """The weighted mean vote, in [−1, 1]; float64 (rows,)."""
+        from bench_cstc.baselines.adaboost import mean_vote
 
-        It has ten digits. With more, rounding errors, which differ between machines, would order rows with equal votes.
-        """
-        out = np.zeros(len(X))
-        for place, column in enumerate(self.voters.votes(X, self.chosen).T):
-            out += self.weight[place] * column
-        return np.round(out, 10)
+        return mean_vote(self.voters.votes(X, self.chosen), self.weight)
 
     def decide(self, rows: Rows) -> Decisions:
-        """Decide every row by the votes; raises ValueError before calibration."""
-        if self.answer is None:
-            raise ValueError("this policy has not been calibrated")
+        """Decide every row by the votes."""
         n = len(rows)
         return self.answer(
             [self.score(rows.X)],

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
+import numpy as np
 from annotated_types import Ge, Interval, Predicate
 
 from bench_core import DataFacts, Family, Lambdas, Method, Policy, Problem, distinct
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight
+
+if TYPE_CHECKING:
+    from bench_models.answers import Scorer
+    from bench_models.targets import Target
+
+    from bench_cstc.baselines.and_or_fit import TrainingContext
+    from bench_cstc.baselines.and_or_loss import Fit
 
 __all__ = ["AndOrCascade"]
 
@@ -51,7 +59,7 @@ class AndOrCascade(Method):
     described in CSTC §6.3.
     """
 
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     lambdas: Lambdas = (0.003, 0.01, 0.03, 0.1, 0.3)
@@ -103,14 +111,25 @@ class AndOrCascade(Method):
         if self.features == "boosted":
             price = price_of_evaluation(problem, self.evaluation)
             boosting = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
-        base = training_context(problem, outputs.targets[0], self.limits, self.stages, boosting)
+
+        def cascades(part: Problem, target: Target) -> tuple[TrainingContext, list[tuple[float, Fit]]]:
+            context = training_context(part, target, self.limits, self.stages, boosting)
+            return context, list(
+                fit_cascades(context, self.lambdas, self.rho, self.temperature, self.max_iter, self.tol)
+            )
+
+        def learn(part: Problem, target: Target) -> Scorer:
+            context, fits = cascades(part, target)
+            found = [Cascade.of(context, fit, problem.n_features) for _, fit in fits]
+            return lambda rows: np.array([cascade(context.columns.values(rows.X))[0] for cascade in found])
+
+        base, fits = cascades(problem, outputs.targets[0])
+        answers = outputs.answers(problem, len(fits), learn)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         history: dict[str, list[float]] = {}
         converged = []
-        validation = base.columns.values(problem.validation.X)
-        for lambda_, fit in fit_cascades(base, self.lambdas, self.rho, self.temperature, self.max_iter, self.tol):
+        for (lambda_, fit), answer in zip(fits, answers, strict=True):
             cascade = Cascade.of(base, fit, problem.n_features)
-            scores, _ = cascade(validation)
             details = {
                 "lambda": lambda_,
                 "stages": len(fit.bias),
@@ -118,7 +137,7 @@ class AndOrCascade(Method):
                 "converged": fit.converged,
                 "features": int(cascade.features[-1].sum()),
             }
-            policies.append(CascadePolicy(cascade, outputs.answer(problem, [scores]), f"lambda={lambda_:g}", details))
+            policies.append(CascadePolicy(cascade, answer, f"lambda={lambda_:g}", details))
             history[f"objective, lambda={lambda_:g}"] = fit.values
             converged.append(fit.converged)
         diagnostics = {"stages": len(base.allowed), "converged": all(converged), "lambda_max": base.lambda_max}

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, MinLen, Predicate
 from numpy.typing import NDArray
 
-from bench_core import DataFacts, Decisions, Family, Method, Policy, Problem, Rows, distinct, next_of_stages
+from bench_core import DataFacts, Decisions, Family, Method, Part, Policy, Problem, Rows, distinct, next_of_stages
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 
 if TYPE_CHECKING:
-    from bench_models.answers import Answer
-
-    from bench_cstc.baselines.additive import Additive
+    from bench_models.answers import Answer, Scorer
+    from bench_models.sums import Additive
+    from bench_models.targets import Target
 
 __all__ = ["EarlyExit", "ExitPolicy"]
 
@@ -51,7 +52,7 @@ class EarlyExit(Method):
     Source: Cambazoglu et al., Early exit optimizations for additive machine learned ranking systems, WSDM 2010.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"ranking", "binary"})
     s: Annotated[tuple[Annotated[float, Ge(0)], ...], MinLen(1), Predicate(distinct)] = (0.2, 0.3, 0.5)
@@ -74,16 +75,14 @@ class EarlyExit(Method):
         return super().inapplicable(data)
 
     def fit(self, problem: Problem) -> Family:
-        """Boost, learn the k-th best scores, calibrate on validation. The best on validation comes first.
+        """Boost, learn the k-th best scores, calibrate out of fold. The best on validation comes first.
 
         Raises:
             ValueError: targets are not numbers.
         """
         from bench_models.answers import best_first, constant, several_outputs
         from bench_models.columns import Boosting, price_of_evaluation
-
-        from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
-        from bench_cstc.baselines.exits import sentinels, thresholds
+        from bench_models.sums import boost_outputs, kept_prefixes
 
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
@@ -91,31 +90,42 @@ class EarlyExit(Method):
         price = price_of_evaluation(problem, self.evaluation)
         how = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
         sums = boost_outputs(problem, outputs.targets, how)[0]
+        cuts = kept_prefixes(self.prefixes, sums.count)
+        rules = self._rules(problem, sums, cuts)
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not sums.count else []
+
+        def learn(part: Problem, target: Target) -> Scorer:
+            (boosting,) = boost_outputs(part, [target], how)
+            others = self._rules(part, boosting, cuts) if boosting.count else []
+            return lambda rows: np.array([rule.scores(boosting, rows)[0] for rule in others] or [np.zeros(len(rows))])
+
+        answers = outputs.answers(problem, len(rules), learn)
+        for (s, cut), rule, answer in zip(product(self.s, cuts), rules, answers, strict=True):
+            policies.append(
+                ExitPolicy(
+                    sums,
+                    rule,
+                    answer,
+                    self.removed == "below",
+                    label=f"s={s:g}, trees={cut}",
+                    details={"s": s, "trees": cut, "sentinels": len(rule.stops) - 1},
+                    decision_scope="query" if self.against == "query" else "row",
+                )
+            )
+        sentinels = min(self.exits, sums.count)
+        return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": sentinels})
+
+    def _rules(self, problem: Problem, sums: Additive, cuts: Sequence[int]) -> list[Rule]:
+        """The rules of every s, and for each of every number of trees (at most as many as there are)."""
+        from bench_cstc.baselines.exits import sentinels, thresholds
+
         at = sentinels(sums.count, self.exits)
         levels = self._levels(problem, sums, at)
-        policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not sums.count else []
-        validation = sums.partial(problem.validation.X, [*range(sums.count + 1)]) if outputs.n_classes else None
-        for s in self.s:
-            limits = thresholds(s, len(at))
-            for cut in kept_prefixes(self.prefixes, sums.count):
-                stops = np.append(at[at < cut], cut)
-                rule = Rule(stops, levels[: len(stops)], limits[: len(stops)], self.k, self.against)
-                scores = np.zeros(0)
-                if validation is not None:
-                    running = validation[:, stops]
-                    scores = running[np.arange(len(running)), rule.leave(running, problem.validation.query)]
-                policies.append(
-                    ExitPolicy(
-                        sums,
-                        rule,
-                        outputs.answer(problem, [scores]),
-                        self.removed == "below",
-                        label=f"s={s:g}, trees={cut}",
-                        details={"s": s, "trees": cut, "sentinels": len(stops) - 1},
-                        decision_scope="query" if self.against == "query" else "row",
-                    )
-                )
-        return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": len(at)})
+        rules = []
+        for s, cut in product(self.s, np.minimum(cuts, sums.count)):
+            stops = np.append(at[at < cut], cut)
+            rules.append(Rule(stops, levels[: len(stops)], thresholds(s, len(at))[: len(stops)], self.k, self.against))
+        return rules
 
     def _levels(self, problem: Problem, sums: Additive, at: Ints) -> Floats:
         """Median over training queries of the k-th best score at each sentinel; −inf when no query has k rows."""
@@ -150,22 +160,25 @@ class Rule:
     k: int
     against: str
 
-    def leave(self, partial: Floats, query: NDArray[Any] | None) -> Ints:
-        """Number of the sentinel at which each row leaves, from 0: int64 (rows,).
+    def scores(self, sums: Additive, rows: Rows | Part) -> tuple[Floats, Ints]:
+        """Each row's score when it leaves, and the number of the sentinel at which it leaves, from 0; (rows,) each.
 
         Raises:
             ValueError: the rule needs queries, and the rows have no query ids.
         """
         from bench_cstc.baselines.exits import exit_by_level, exit_by_query
 
+        partial = sums.partial(rows.X, self.stops)
         if self.against == "training":
-            return exit_by_level(partial, self.levels, self.limits)
-        if query is None:
+            leave = exit_by_level(partial, self.levels, self.limits)
+        elif rows.query is not None:
+            leave = exit_by_query(partial, rows.query, self.k, self.limits)
+        else:
             raise ValueError(
                 'against = "query" needs rows with query ids, and these have none;  '
                 'against = "training" decides every row on its own'
             )
-        return exit_by_query(partial, query, self.k, self.limits)
+        return partial[np.arange(len(partial)), leave], leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +204,7 @@ class ExitPolicy(Policy):
     def decide(self, rows: Rows) -> Decisions:
         """Score every row until it leaves."""
         stops = self.rule.stops
-        partial = self.sums.partial(rows.X, stops)
-        leave = self.rule.leave(partial, getattr(rows, "query", None))
-        score = partial[np.arange(len(partial)), leave]
+        score, leave = self.rule.scores(self.sums, rows)
         run = stops[leave]
         rank = score
         if self.below:
@@ -206,5 +217,4 @@ class ExitPolicy(Policy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The unknown features that the trees up to each row's next sentinel split on."""
-        leave = self.rule.leave(self.sums.partial(rows.X, self.rule.stops), rows.query)
-        return next_of_stages(self.sums.used[self.rule.stops], leave, known)
+        return next_of_stages(self.sums.used[self.rule.stops], self.rule.scores(self.sums, rows)[1], known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -14,7 +14,8 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinc
 from bench_cstc.baselines.ranges import Positive
 
 if TYPE_CHECKING:
-    from bench_models.answers import Answer, Outputs
+    from bench_models.answers import Answer, Outputs, Scorer
+    from bench_models.targets import Target
 
 __all__ = ["MachinePolicy", "RbfSvm"]
 
@@ -30,7 +31,7 @@ class RbfSvm(Method):
     rounds of Bayesian optimisation over ln C and ln γ within the grid's range (a Gaussian process on the validation
     error, expected improvement). The SVM with the least error, trained on the training part, is kept (in a tie, the
     earliest). Two classes have one scikit-learn SVC; more classes have one each against the rest, with the same C and
-    γ. Probabilities come from Platt's sigmoid, fitted on validation.
+    γ. Probabilities come from Platt's sigmoid, fitted out of fold on the training part with the chosen C and γ.
 
     Attributes:
         C: grid of inverse strengths of the penalty, above 0.
@@ -43,7 +44,7 @@ class RbfSvm(Method):
             is trained on all rows.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "multiclass"})
     C: Annotated[tuple[Positive, ...], MinLen(1), Predicate(distinct)] = (1.0, 10.0, 100.0, 1000.0)
     gamma: Annotated[tuple[Positive, ...], MinLen(1), Predicate(distinct)] = (0.1, 0.3, 1.0, 3.0)
@@ -53,7 +54,7 @@ class RbfSvm(Method):
     search_rows: Annotated[int, Ge(0)] = 0
 
     def fit(self, problem: Problem) -> Family:
-        """Choose C and γ on validation, train, calibrate.
+        """Choose C and γ on validation; train and calibrate on the training part.
 
         Raises:
             ValueError: features have missing values; the message names them.
@@ -74,7 +75,7 @@ class RbfSvm(Method):
         y = np.asarray(problem.validation.y)
 
         def error(C: float, gamma: float) -> float:
-            scores = [m.decision_function(validation) for m in _machines(Z, outputs, C, gamma * unit, rows)]
+            scores = [m.decision_function(validation) for m in _machines(Z, outputs.targets, C, gamma * unit, rows)]
             if len(scores) == 1:
                 labels = np.where(scores[0] > 0, outputs.present[1], outputs.present[0])
             else:
@@ -87,10 +88,16 @@ class RbfSvm(Method):
             C, gamma, _ = min(tried, key=lambda setting: setting[2])
         else:
             C, gamma = self.C[0], self.gamma[0]
-        machines = _machines(Z, outputs, C, gamma * unit, np.arange(len(Z)))
-        scores = [m.decision_function(validation) if len(validation) else np.zeros(0) for m in machines]
+        machines = _machines(Z, outputs.targets, C, gamma * unit, np.arange(len(Z)))
+
+        def learn(part: Problem, target: Target) -> Scorer:
+            scaled = Scaling.of(part.train.X, self.standardise)
+            (machine,) = _machines(scaled(part.train.X), [target], C, gamma * unit, np.arange(len(part.train)))
+            return lambda rows: machine.decision_function(scaled(rows.X))[None]
+
+        (answer,) = outputs.answers(problem, 1, learn)
         details = {"C": C, "gamma": gamma * unit, "support vectors": int(sum(len(m.support_) for m in machines))}
-        policy = MachinePolicy(problem.n_features, scaling, machines, outputs.answer(problem, scores), details=details)
+        policy = MachinePolicy(problem.n_features, scaling, machines, answer, details=details)
         history = {"C": [t[0] for t in tried], "gamma": [t[1] * unit for t in tried]}
         return Family([policy], history={**history, "validation error": [t[2] for t in tried]})
 
@@ -104,12 +111,11 @@ class RbfSvm(Method):
         return rows
 
 
-def _machines(Z: Floats, outputs: Outputs, C: float, gamma: float, rows: NDArray[np.int64]) -> tuple[Any, ...]:
+def _machines(Z: Floats, targets: Sequence[Target], C: float, gamma: float, rows: NDArray[np.int64]) -> tuple[Any, ...]:
     from sklearn.svm import SVC
 
     return tuple(
-        SVC(C=C, gamma=gamma, cache_size=500, random_state=0).fit(Z[rows], t.y[rows].astype(np.int64))
-        for t in outputs.targets
+        SVC(C=C, gamma=gamma, cache_size=500, random_state=0).fit(Z[rows], t.y[rows].astype(np.int64)) for t in targets
     )
 
 

@@ -13,9 +13,9 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight, Prefixes
 
 if TYPE_CHECKING:
-    from bench_models.answers import Answer
-
-    from bench_cstc.baselines.additive import Additive
+    from bench_models.answers import Answer, Scorer
+    from bench_models.sums import Additive
+    from bench_models.targets import Target
 
 __all__ = ["PrefixPolicy", "Stagewise"]
 
@@ -25,7 +25,8 @@ class Stagewise(Method):
     """Stage-wise regression: gradient boosting of limited-depth CART trees, one policy per number of trees.
 
     The loss is squared (Friedman 2001). The targets are values, grades, or ±1 for two classes; with more classes, each
-    is fitted against the rest. Probabilities come from Platt's sigmoid fitted on validation, normalised over classes.
+    is fitted against the rest. Probabilities come from Platt's sigmoid, fitted out of fold on the training part and
+    normalised over classes.
     Training ignores prices: "the curve is simply a function of boosting iterations" (CSTC §6.2). The trees are the
     columns of ``cstc`` with ``features = "boosted"`` and the same parameters. A row acquires every feature that the
     policy's trees split on, as F in CSTC's Eq. 20, and pays e_t for each tree.
@@ -43,7 +44,7 @@ class Stagewise(Method):
     Source: Friedman, Greedy function approximation, Annals of Statistics 2001; CSTC §5, §6.2.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     takes_missing: ClassVar[bool] = True
     n_estimators: Count = 300
     max_depth: Depth = 4
@@ -54,15 +55,14 @@ class Stagewise(Method):
     include_empty_policy: bool = True
 
     def fit(self, problem: Problem) -> Family:
-        """Boost on the training part; calibrate and rank the prefixes on validation. The best comes first.
+        """Boost and calibrate on the training part; rank the prefixes on validation. The best comes first.
 
         Raises:
             ValueError: targets are not numbers, or `positive_weight` is given for a regression.
         """
         from bench_models.answers import best_first, constant, several_outputs
         from bench_models.columns import Boosting, price_of_evaluation
-
-        from bench_cstc.baselines.additive import boost_outputs, kept_prefixes
+        from bench_models.sums import boost_outputs, kept_prefixes
 
         outputs = several_outputs(problem, self.positive_weight)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy or not outputs.targets else []
@@ -73,9 +73,12 @@ class Stagewise(Method):
         sums = boost_outputs(problem, outputs.targets, how)
         rounds = max(boosting.count for boosting in sums)
         lengths = kept_prefixes(self.prefixes, rounds)
-        partials = [boosting.partial(problem.validation.X, np.minimum(lengths, boosting.count)) for boosting in sums]
-        for i, cut in enumerate(lengths):
-            answer = outputs.answer(problem, [scores[:, i] for scores in partials])
+
+        def learn(part: Problem, target: Target) -> Scorer:
+            (boosting,) = boost_outputs(part, [target], how)
+            return lambda rows: boosting.partial(rows.X, np.minimum(lengths, boosting.count)).T
+
+        for cut, answer in zip(lengths, outputs.answers(problem, len(lengths), learn), strict=True):
             features = np.any([boosting.used[min(cut, boosting.count)] for boosting in sums], axis=0)
             details = {"trees": cut, "features": int(features.sum())}
             policies.append(PrefixPolicy(sums, cut, answer, label=f"trees={cut}", details=details))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bench_models.columns import BoostedTrees, Boosting, boost
-from bench_models.targets import Target
 from numpy.typing import NDArray
 
 from bench_core import Problem
+from bench_models.columns import BoostedTrees, Boosting, boost
+from bench_models.targets import Target
 
 __all__ = ["Additive", "boost_outputs", "kept_prefixes"]
 

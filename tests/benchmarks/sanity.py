@@ -77,7 +77,7 @@ def written(folder: Path, seeds: int, methods: list[str]) -> Path:
     entries = recommended()
     wanted = {*methods, *BESIDE, *WHOLE} if methods else set(entries)
     for entry in (entry for name, entry in entries.items() if name in wanted):
-        kept = {key: value for key, value in entry.items() if key not in ("without", "only")}
+        kept = {key: value for key, value in entry.items() if key not in ("without", "only", "on")}
         lines += ["[[methods]]", *(f"{key} = {_toml(value)}" for key, value in kept.items())]
     path = folder / "sanity.toml"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

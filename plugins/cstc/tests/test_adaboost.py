@@ -210,7 +210,7 @@ def test_by_default_the_cheapest_policy_reads_one_feature():
 def test_a_bill_is_that_of_the_sampled_trees_splits():
     X, y = noisy(200, 5, 3)
     problem = problem_of(X, y, prices=[1, 2, 4, 8, 16])
-    family = AdaBoostRS(n_estimators=8, max_depth=2, budgets=(0.7,), evaluation=0.5).fit(problem)
+    family = AdaBoostRS(n_estimators=8, max_depth=2, budgets=(0.95,), evaluation=0.5).fit(problem)
     for policy in (family.policies[0], family.reference):
         decisions = policy.decide(Rows(X[:3]))
         features = set()

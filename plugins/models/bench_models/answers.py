@@ -51,19 +51,28 @@ class Outputs:
             learn: function that learns a target on the training part of a problem, and returns a function from rows to
                 scores, float64 (policies, rows).
         """
-        if not self.n_classes:
-            return [Answer(0, (), ())] * policies
         y = np.asarray(problem.train.y)
         scores = np.full((len(self.targets), policies, len(y)), np.nan)
-        for held in folds(problem, _FOLDS):
+        for held in folds(problem, _FOLDS) if self.n_classes else []:
             rest = np.setdiff1d(np.arange(len(y)), held)
             part, unseen = taking(problem, rest), taking(problem, held).train
             for target, out in zip(self.targets, scores, strict=True):
                 if len(np.unique(target.y[rest])) > 1:
                     out[:, held] = learn(part, target.taking(rest))(unseen)
+        return self.fitted(y, scores)
+
+    def fitted(self, y: NDArray[np.generic], scores: Floats) -> list[Answer]:
+        """Fit the conversion of every policy's scores to answers, as `answers`, to given scores.
+
+        Args:
+            y: (rows,): class codes.
+            scores: float64 (outputs, policies, rows), of models that were learned without these rows; NaN is left out.
+        """
+        policies = scores.transpose(1, 0, 2)
+        if not self.n_classes:
+            return [Answer(0, (), ())] * len(policies)
         return [
-            Answer(self.n_classes, self.present, tuple(map(partial(_sigmoid, y), self.targets, scores[:, policy])))
-            for policy in range(policies)
+            Answer(self.n_classes, self.present, tuple(map(partial(_sigmoid, y), self.targets, s))) for s in policies
         ]
 
 

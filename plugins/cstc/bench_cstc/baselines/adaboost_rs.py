@@ -14,7 +14,7 @@ from bench_core import Decisions, Family, Method, Policy, Problem, Rows, distinc
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, PositiveWeight
 
 if TYPE_CHECKING:
-    from bench_models.answers import Answer, Scorer
+    from bench_models.answers import Answer
     from bench_models.targets import Target
 
     from bench_cstc.baselines.adaboost import Voters
@@ -42,6 +42,8 @@ class AdaBoostRS(Method):
     for all rows of a trial, drawn from its seed (use 10 seeds for the paper's mean over 10 runs); free trees are drawn
     as if they had the price of the cheapest priced tree; a tree's evaluation price e_t is part of c_t. The sample for a
     smaller budget is the beginning of that for a larger one. The family's reference is AdaBoost with all trees.
+    Probabilities come from Platt's sigmoid, fitted on a fifth of the training part, from which no tree learns. (Trees
+    of other folds would be other samples, whose votes have another scale.) Below 20 rows, all learn and calibrate.
 
     Attributes:
         n_estimators: rounds of AdaBoost, from 1.
@@ -59,7 +61,7 @@ class AdaBoostRS(Method):
     Schapire, A short introduction to boosting, 1999.
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     takes_missing: ClassVar[bool] = True
     tasks: ClassVar[frozenset[str]] = frozenset({"binary", "ranking"})
     n_estimators: Count = 200
@@ -76,37 +78,34 @@ class AdaBoostRS(Method):
     include_empty_policy: bool = False
 
     def fit(self, problem: Problem) -> Family:
-        """Boost, draw, calibrate out of fold; the best on validation comes first.
+        """Boost, draw and calibrate on the training part; the best on validation comes first.
 
         Raises:
             ValueError: grades are not numbers.
         """
         from bench_models.answers import best_first, constant, one_output
         from bench_models.columns import price_of_evaluation
+        from bench_models.folds import taking
 
-        from bench_cstc.baselines.adaboost import mean_vote
+        from bench_cstc.baselines.adaboost import adaboost, mean_vote
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
-        voters = self._boosted(problem, outputs.targets[0])
+        learning, held = _divided(problem, outputs.targets[0])
+        part, target = taking(problem, learning), outputs.targets[0].taking(learning)
+        voters = adaboost(part, target.y, target.weights, self.n_estimators, self.max_depth)
         count = len(voters.alpha)
         diagnostics = {"trees": count, "last error": float(voters.errors[-1]) if count else 0.5}
         if not count:
             return Family([constant(problem)], diagnostics=diagnostics)
         price = price_of_evaluation(problem, self.evaluation)
         samples = [sample for sample in self._samples(problem, voters, price) if len(sample.chosen)]
-        labels = {sample.label for sample in samples}
-
-        def learn(part: Problem, target: Target) -> Scorer:
-            other = self._boosted(part, target)
-            if not len(other.alpha):
-                return lambda rows: np.zeros((1, len(rows)))
-            same = [sample for sample in self._samples(part, other, price, least=1) if sample.label in labels]
-            return lambda rows: np.array([mean_vote(other.votes(rows.X, s.chosen), s.weight) for s in same])
-
+        X, y = problem.train.X[held], problem.train.y[held]
+        scores = np.array([[mean_vote(voters.votes(X, sample.chosen), sample.weight) for sample in samples]])
+        answers = outputs.fitted(y, scores)
         policies: list[Policy] = []
-        for sample, answer in zip(samples, outputs.answers(problem, len(samples), learn), strict=True):
+        for sample, answer in zip(samples, answers, strict=True):
             features = np.zeros(problem.n_features, dtype=bool)
             features[np.concatenate([voters.features_of[t] for t in sample.chosen])] = True
             details = {**sample.details, "trees": len(sample.chosen), "features": int(features.sum())}
@@ -117,13 +116,8 @@ class AdaBoostRS(Method):
             policies = [constant(problem), *policies]
         return Family(best_first(problem, policies), everything, {"error": voters.errors}, diagnostics)
 
-    def _boosted(self, problem: Problem, target: Target) -> Voters:
-        from bench_cstc.baselines.adaboost import adaboost
-
-        return adaboost(problem, target.y, target.weights, self.n_estimators, self.max_depth)
-
-    def _samples(self, problem: Problem, voters: Voters, price: float, least: int = 0) -> list[Sample]:
-        """The sample of every budget, with at least ``least`` draws, and last all trees."""
+    def _samples(self, problem: Problem, voters: Voters, price: float) -> list[Sample]:
+        """The sample of every budget, and last all trees."""
         mean_cost = _mean_costs(problem)
         own = np.array([mean_cost(features) + price for features in voters.features_of])
         chance, say = sampling(voters.alpha, own, self.votes)
@@ -131,7 +125,7 @@ class AdaBoostRS(Method):
         full_price = mean_cost(np.unique(np.concatenate(voters.features_of)))
         samples = []
         for share in sorted(self.budgets):
-            length = max(least, prefix_within(drawn, voters.features_of, mean_cost, share * full_price))
+            length = prefix_within(drawn, voters.features_of, mean_cost, share * full_price)
             chosen, counts = np.unique(drawn[:length], return_counts=True)
             weight = say[chosen] * counts
             details = {"budget": share * full_price, "share": share, "draws": length}
@@ -155,6 +149,18 @@ class Sample:
     chosen: Ints
     weight: Floats
     details: dict[str, Any]
+
+
+def _divided(problem: Problem, target: Target) -> tuple[Ints, Ints]:
+    """The rows from which trees learn, and those on which votes are calibrated: positions in the training part."""
+    from bench_models.folds import folds
+
+    every = np.arange(len(problem.train))
+    held = folds(problem, 5)[0]
+    learning = np.setdiff1d(every, held)
+    if not problem.n_classes or len(every) < 20 or len(np.unique(target.y[learning])) < 2:
+        return every, every
+    return learning, held
 
 
 def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Floats, Floats]:

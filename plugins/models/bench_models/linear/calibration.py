@@ -1,4 +1,4 @@
-"""From scores to probabilities: Platt's sigmoid, fitted on the validation part; one-vs-rest for several classes.
+"""From scores to probabilities: Platt's sigmoid; one-vs-rest for several classes.
 
 scikit-learn's `CalibratedClassifierCV` has no public function on scores. Its sigmoid is fitted by L-BFGS on products
 whose last bits depend on the BLAS kernel, and the probability may fall as the score rises.

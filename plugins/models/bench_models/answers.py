@@ -51,9 +51,9 @@ class Outputs:
             learn: function that learns a target on the training part of a problem, and returns a function from rows to
                 scores, float64 (policies, rows).
         """
-        y = np.asarray(problem.train.y)
+        y = np.asarray(problem.train.y if self.n_classes else ())
         scores = np.full((len(self.targets), policies, len(y)), np.nan)
-        for held in folds(problem, _FOLDS) if self.n_classes else []:
+        for held in folds(problem, _FOLDS) if len(y) else []:
             rest = np.setdiff1d(np.arange(len(y)), held)
             part, unseen = taking(problem, rest), taking(problem, held).train
             for target, out in zip(self.targets, scores, strict=True):

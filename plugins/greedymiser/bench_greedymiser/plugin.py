@@ -111,7 +111,7 @@ class GreedyMiser(Method):
         Raises:
             ValueError: logistic loss without classes, or a learning rate so large that boosting diverges.
         """
-        from bench_models.folds import folds, taking
+        from bench_models.folds import folds, others, taking
         from bench_models.tradeoff import grid_in_cost
 
         from bench_core import default_policy_first, spread_by_cost, validation_score
@@ -121,7 +121,7 @@ class GreedyMiser(Method):
         grower = _Grower(self, problem)
         calibrated = bool(problem.n_classes) and self.calibrate == "platt"
         parts = folds(problem, _FOLDS) if calibrated and len(problem.train) > 1 else []
-        others = [_Grower(self, taking(problem, np.setdiff1d(np.arange(len(problem.train)), rows))) for rows in parts]
+        growers = [_Grower(self, taking(problem, others(problem, rows))) for rows in parts]
         lambdas = grid_in_cost(grower.cost, self.count) if self.lambdas == "auto" else self.lambdas
         policies: list[PrefixPolicy] = []
         history: dict[str, Sequence[float]] = {}
@@ -129,7 +129,7 @@ class GreedyMiser(Method):
             boosted = grower.grown(value)
             history[f"loss, lambda={value:g}"] = boosted.losses
             history[f"price, lambda={value:g}"] = [grower.prices.of(used) for used in boosted.ensemble.used]
-            unseen = [(rows, other.grown(value).ensemble) for rows, other in zip(parts, others, strict=True)]
+            unseen = [(rows, other.grown(value).ensemble) for rows, other in zip(parts, growers, strict=True)]
             policies += self._policies(problem, loss, boosted, value, unseen)
         if not self.include_empty_policy and any(policy.details["features"] for policy in policies):
             policies = [policy for policy in policies if policy.details["features"]]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Part, Policy, Problem, Rows, default_policy_first, validation_score
-from bench_models.folds import folds, taking
+from bench_models.folds import folds, others, taking
 from bench_models.linear import ConstantPolicy, Platt, combine, fit_platt
 from bench_models.targets import Target, targets_of
 
@@ -39,7 +39,7 @@ class Outputs:
     n_classes: int
 
     def answers(self, problem: Problem, policies: int, learn: Callable[[Problem, Target], Scorer]) -> list[Answer]:
-        """Fit the conversion of scores to answers of every policy: Platt's sigmoids; none for tasks with scores.
+        """Fit every policy's conversion of scores to answers: Platt's sigmoids; none for tasks with scores.
 
         The sigmoids are fitted on the training part, to scores that three models, each learned without a third of the
         rows, give to that third, as Platt (1999) recommends. The validation part, which selects, is not used. A fold
@@ -54,7 +54,7 @@ class Outputs:
         y = np.asarray(problem.train.y if self.n_classes else ())
         scores = np.full((len(self.targets), policies, len(y)), np.nan)
         for held in folds(problem, _FOLDS) if len(y) else []:
-            rest = np.setdiff1d(np.arange(len(y)), held)
+            rest = others(problem, held)
             part, unseen = taking(problem, rest), taking(problem, held).train
             for target, out in zip(self.targets, scores, strict=True):
                 if len(np.unique(target.y[rest])) > 1:
@@ -62,7 +62,7 @@ class Outputs:
         return self.fitted(y, scores)
 
     def fitted(self, y: NDArray[np.generic], scores: Floats) -> list[Answer]:
-        """Fit the conversion of every policy's scores to answers, as `answers`, to given scores.
+        """Fit every policy's conversion of scores to answers to scores of held-out rows.
 
         Args:
             y: (rows,): class codes.

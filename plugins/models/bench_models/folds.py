@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bench_core import Part, Problem
 
-__all__ = ["folds", "taking"]
+__all__ = ["folds", "others", "taking"]
 
 
 def folds(problem: Problem, count: int) -> list[NDArray[np.int64]]:
@@ -38,6 +38,11 @@ def folds(problem: Problem, count: int) -> list[NDArray[np.int64]]:
     fold[order] = np.arange(units) % count
     of_row = fold if group is None else fold[group.reshape(-1)]
     return [rows for number in range(count) if len(rows := np.flatnonzero(of_row == number))]
+
+
+def others(problem: Problem, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The training rows that are not among these: int64 positions, ascending."""
+    return np.setdiff1d(np.arange(len(problem.train)), rows)
 
 
 def taking(problem: Problem, rows: NDArray[np.int64]) -> Problem:

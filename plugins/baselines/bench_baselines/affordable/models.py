@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
-from bench_models.folds import folds, taking
+from bench_models.folds import folds, others, taking
 from bench_models.linear import fit_logistic, fit_ridge
 from numpy.typing import NDArray
 
@@ -96,9 +96,8 @@ class Models:
         self._shown: dict[tuple[Subset, str], NDArray[np.float64]] = {}
         self._fitted: dict[tuple[Subset, str], BoostedModel | Linear] = {}
         self._losses: dict[tuple[Subset, str], float] = {}
-        every = np.arange(len(problem.train))
-        parts = folds(problem, _FOLDS) if len(problem.validation) < _ENOUGH_ROWS and len(every) > 1 else []
-        self._folds = [(taking(problem, np.setdiff1d(every, rows)), taking(problem, rows).train) for rows in parts]
+        parts = folds(problem, _FOLDS) if len(problem.validation) < _ENOUGH_ROWS and len(problem.train) > 1 else []
+        self._folds = [(taking(problem, others(problem, rows)), taking(problem, rows).train) for rows in parts]
         if len(parts) < 2:
             self._folds = [(problem, problem.validation if len(problem.validation) else problem.train)]
         self.y = np.concatenate([part.y for _, part in self._folds])

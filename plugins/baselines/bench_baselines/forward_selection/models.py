@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from bench_models.boosting import BoostedModel, fit_boosted
-from bench_models.folds import folds, taking
+from bench_models.folds import folds, others, taking
 from bench_models.linear import ClassModel, ScoreModel, fit_logistic, fit_ridge, refuse_missing
 from numpy.typing import NDArray
 
@@ -56,8 +56,7 @@ class SubsetModels:
         if model == "logistic":
             refuse_missing(problem)
         parts = folds(problem, _FOLDS) if len(problem.train) > 1 else []
-        every = np.arange(len(problem.train))
-        self._folds = [(taking(problem, np.setdiff1d(every, rows)), taking(problem, rows).train) for rows in parts]
+        self._folds = [(taking(problem, others(problem, rows)), taking(problem, rows).train) for rows in parts]
 
     def fitted(self, features: Subset) -> Model:
         """The model of a set, fitted on the training part with the columns of its features."""

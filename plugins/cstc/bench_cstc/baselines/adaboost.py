@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bench_core import Problem
 from bench_cstc.baselines.merge import merge_equal
 
-__all__ = ["Voters", "adaboost", "mean_vote"]
+__all__ = ["Voters", "adaboost"]
 
 Floats = NDArray[np.float64]
 
@@ -45,21 +45,6 @@ class Voters:
         for place, t in enumerate(chosen):
             out[:, place] = self.signs[t][self.trees[t].apply(narrow)] if len(X) else 0.0
         return out
-
-
-def mean_vote(votes: Floats, weight: Floats) -> Floats:
-    """The weighted mean vote, in [−1, 1]; float64 (rows,).
-
-    It has ten digits. With more, rounding errors, which differ between machines, would order rows with equal votes.
-
-    Args:
-        votes: float64 (rows, trees).
-        weight: float64 (trees,), summing to 1.
-    """
-    out = np.zeros(len(votes))
-    for column, share in zip(votes.T, weight, strict=True):
-        out += share * column
-    return np.round(out, 10)
 
 
 def adaboost(problem: Problem, y: Floats, weights: Floats, trees: int, depth: int) -> Voters:

@@ -42,8 +42,9 @@ class AdaBoostRS(Method):
     for all rows of a trial, drawn from its seed (use 10 seeds for the paper's mean over 10 runs); free trees are drawn
     as if they had the price of the cheapest priced tree; a tree's evaluation price e_t is part of c_t. The sample for a
     smaller budget is the beginning of that for a larger one. The family's reference is AdaBoost with all trees.
-    Probabilities come from Platt's sigmoid, fitted on a fifth of the training part, from which no tree learns. (Trees
-    of other folds would be other samples, whose votes have another scale.) Below 20 rows, all learn and calibrate.
+    Probabilities come from Platt's sigmoid, fitted on a fifth of the training part, from which no tree learns. With
+    folds, every fold's AdaBoost would draw other trees, whose votes have another scale. If there are fewer than 20
+    rows, or the rest would lack a class, trees and sigmoid both use all rows.
 
     Attributes:
         n_estimators: rounds of AdaBoost, from 1.
@@ -87,7 +88,7 @@ class AdaBoostRS(Method):
         from bench_models.columns import price_of_evaluation
         from bench_models.folds import taking
 
-        from bench_cstc.baselines.adaboost import adaboost, mean_vote
+        from bench_cstc.baselines.adaboost import adaboost
 
         outputs = one_output(problem, self.positive_weight, self.relevant_from, "adaboost-rs")
         if not outputs.targets:
@@ -100,67 +101,45 @@ class AdaBoostRS(Method):
         if not count:
             return Family([constant(problem)], diagnostics=diagnostics)
         price = price_of_evaluation(problem, self.evaluation)
-        samples = [sample for sample in self._samples(problem, voters, price) if len(sample.chosen)]
-        X, y = problem.train.X[held], problem.train.y[held]
-        scores = np.array([[mean_vote(voters.votes(X, sample.chosen), sample.weight) for sample in samples]])
-        answers = outputs.fitted(y, scores)
-        policies: list[Policy] = []
-        for sample, answer in zip(samples, answers, strict=True):
-            features = np.zeros(problem.n_features, dtype=bool)
-            features[np.concatenate([voters.features_of[t] for t in sample.chosen])] = True
-            details = {**sample.details, "trees": len(sample.chosen), "features": int(features.sum())}
-            chosen, weight, cost = sample.chosen, sample.weight, price * len(sample.chosen)
-            policies.append(VotePolicy(voters, chosen, weight, features, cost, answer, sample.label, details))
-        *policies, everything = policies
-        if self.include_empty_policy or not policies:
-            policies = [constant(problem), *policies]
-        return Family(best_first(problem, policies), everything, {"error": voters.errors}, diagnostics)
-
-    def _samples(self, problem: Problem, voters: Voters, price: float) -> list[Sample]:
-        """The sample of every budget, and last all trees."""
         mean_cost = _mean_costs(problem)
         own = np.array([mean_cost(features) + price for features in voters.features_of])
         chance, say = sampling(voters.alpha, own, self.votes)
-        drawn = problem.rng("draws").choice(len(own), size=self.draws, p=chance)
+        drawn = problem.rng("draws").choice(count, size=self.draws, p=chance)
+        X, y = problem.train.X[held], problem.train.y[held]
+
+        def policy(chosen: Ints, weight: Floats, label: str, details: dict[str, Any]) -> VotePolicy:
+            features = np.zeros(problem.n_features, dtype=bool)
+            for t in chosen:
+                features[voters.features_of[t]] = True
+            (answer,) = outputs.fitted(y, mean_vote(voters.votes(X, chosen), weight)[None, None])
+            details = {**details, "trees": len(chosen), "features": int(features.sum())}
+            return VotePolicy(voters, chosen, weight, features, price * len(chosen), answer, label, details)
+
         full_price = mean_cost(np.unique(np.concatenate(voters.features_of)))
-        samples = []
+        policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         for share in sorted(self.budgets):
             length = prefix_within(drawn, voters.features_of, mean_cost, share * full_price)
+            if not length:
+                continue
             chosen, counts = np.unique(drawn[:length], return_counts=True)
             weight = say[chosen] * counts
             details = {"budget": share * full_price, "share": share, "draws": length}
-            samples.append(Sample(f"budget={share:g}", chosen, weight / max(weight.sum(), 1e-300), details))
-        alpha = voters.alpha / voters.alpha.sum()
-        return [*samples, Sample("AdaBoost", np.arange(len(own)), alpha, {})]
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Trees that vote.
-
-    Attributes:
-        label: the name of the budget.
-        chosen: int64: the trees.
-        weight: float64 (chosen,): the weights of their votes, summing to 1.
-        details: the budget, its share of the full price, and the number of draws; empty for all trees.
-    """
-
-    label: str
-    chosen: Ints
-    weight: Floats
-    details: dict[str, Any]
+            policies.append(policy(chosen, weight / weight.sum(), f"budget={share:g}", details))
+        everything = policy(np.arange(count), voters.alpha / voters.alpha.sum(), "AdaBoost", {})
+        ordered = best_first(problem, policies or [constant(problem)])
+        return Family(ordered, everything, {"error": voters.errors}, diagnostics)
 
 
 def _divided(problem: Problem, target: Target) -> tuple[Ints, Ints]:
     """The rows from which trees learn, and those on which votes are calibrated: positions in the training part."""
-    from bench_models.folds import folds
+    from bench_models.folds import folds, others
 
-    every = np.arange(len(problem.train))
     held = folds(problem, 5)[0]
-    learning = np.setdiff1d(every, held)
-    if not problem.n_classes or len(every) < 20 or len(np.unique(target.y[learning])) < 2:
-        return every, every
-    return learning, held
+    learning = others(problem, held)
+    if problem.n_classes and len(problem.train) >= 20 and len(np.unique(target.y[learning])) > 1:
+        return learning, held
+    every = np.arange(len(problem.train))
+    return every, every
 
 
 def sampling(alpha: Floats, prices: Floats, votes: str = "unbiased") -> tuple[Floats, Floats]:
@@ -211,13 +190,29 @@ def _mean_costs(problem: Problem) -> Any:
     return price
 
 
+def mean_vote(votes: Floats, weight: Floats) -> Floats:
+    """The weighted mean vote, in [−1, 1]; float64 (rows,).
+
+    It has ten digits. With more, rounding errors, which differ between machines, would order rows with equal votes.
+
+    Args:
+        votes: float64 (rows, trees).
+        weight: float64 (trees,), summing to 1.
+    """
+    out = np.zeros(len(votes))
+    for column, share in zip(votes.T, weight, strict=True):
+        out += share * column
+    return np.round(out, 10)
+
+
 @dataclass(frozen=True, eq=False)
 class VotePolicy(Policy):
     """A policy that votes with some of the trees.
 
     Attributes:
         voters: all trees.
-        chosen, weight: the trees that vote and their weights, as in `Sample`.
+        chosen: int64: the trees that vote.
+        weight: float64 (chosen,), summing to 1.
         features: bool (features,): the features that these trees read.
         price: sum of the e_t.
         answer: converts scores to decisions.
@@ -234,8 +229,6 @@ class VotePolicy(Policy):
 
     def score(self, X: Floats) -> Floats:
         """The weighted mean vote, in [−1, 1]; float64 (rows,)."""
-        from bench_cstc.baselines.adaboost import mean_vote
-
         return mean_vote(self.voters.votes(X, self.chosen), self.weight)
 
     def decide(self, rows: Rows) -> Decisions:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Interval, Predicate
+from numpy.typing import NDArray
 
-from bench_core import DataFacts, Family, Lambdas, Method, Policy, Problem, distinct
+from bench_core import DataFacts, Family, Lambdas, Method, Part, Policy, Problem, distinct
 from bench_cstc.baselines.ranges import Count, Depth, Evaluation, Positive, PositiveWeight
 
 if TYPE_CHECKING:
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
 
     from bench_cstc.baselines.and_or_fit import TrainingContext
     from bench_cstc.baselines.and_or_loss import Fit
+    from bench_cstc.baselines.and_or_policy import Cascade
 
 __all__ = ["AndOrCascade"]
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -112,24 +116,26 @@ class AndOrCascade(Method):
             price = price_of_evaluation(problem, self.evaluation)
             boosting = Boosting(self.n_estimators, self.max_depth, self.learning_rate, price)
 
-        def cascades(part: Problem, target: Target) -> tuple[TrainingContext, list[tuple[float, Fit]]]:
-            context = training_context(part, target, self.limits, self.stages, boosting)
-            return context, list(
-                fit_cascades(context, self.lambdas, self.rho, self.temperature, self.max_iter, self.tol)
-            )
+        def fitted(part: Problem, target: Target) -> tuple[TrainingContext, list[tuple[float, Fit, Cascade]]]:
+            base = training_context(part, target, self.limits, self.stages, boosting)
+            fits = fit_cascades(base, self.lambdas, self.rho, self.temperature, self.max_iter, self.tol)
+            return base, [(lambda_, fit, Cascade.of(base, fit, part.n_features)) for lambda_, fit in fits]
 
         def learn(part: Problem, target: Target) -> Scorer:
-            context, fits = cascades(part, target)
-            found = [Cascade.of(context, fit, problem.n_features) for _, fit in fits]
-            return lambda rows: np.array([cascade(context.columns.values(rows.X))[0] for cascade in found])
+            base, found = fitted(part, target)
 
-        base, fits = cascades(problem, outputs.targets[0])
-        answers = outputs.answers(problem, len(fits), learn)
+            def scores(rows: Part) -> Floats:
+                values = base.columns.values(rows.X)
+                return np.array([cascade(values)[0] for _, _, cascade in found])
+
+            return scores
+
+        base, found = fitted(problem, outputs.targets[0])
+        answers = outputs.answers(problem, len(found), learn)
         policies: list[Policy] = [constant(problem)] if self.include_empty_policy else []
         history: dict[str, list[float]] = {}
         converged = []
-        for (lambda_, fit), answer in zip(fits, answers, strict=True):
-            cascade = Cascade.of(base, fit, problem.n_features)
+        for (lambda_, fit, cascade), answer in zip(found, answers, strict=True):
             details = {
                 "lambda": lambda_,
                 "stages": len(fit.bias),

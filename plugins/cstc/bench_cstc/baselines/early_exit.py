@@ -84,6 +84,8 @@ class EarlyExit(Method):
         from bench_models.columns import Boosting, price_of_evaluation
         from bench_models.sums import boost_outputs, kept_prefixes
 
+        from bench_cstc.baselines.exits import sentinels
+
         outputs = several_outputs(problem, self.positive_weight)
         if not outputs.targets:
             return Family([constant(problem)], diagnostics={"trees": 0})
@@ -96,8 +98,15 @@ class EarlyExit(Method):
 
         def learn(part: Problem, target: Target) -> Scorer:
             (boosting,) = boost_outputs(part, [target], how)
-            others = self._rules(part, boosting, cuts) if boosting.count else []
-            return lambda rows: np.array([rule.scores(boosting, rows)[0] for rule in others] or [np.zeros(len(rows))])
+            if not boosting.count:
+                return lambda rows: np.zeros((len(rules), len(rows)))
+            fold_rules = self._rules(part, boosting, cuts)
+
+            def scores(rows: Part) -> Floats:
+                running = boosting.partial(rows.X, [*range(boosting.count + 1)])
+                return np.array([rule.scores(running[:, rule.stops], rows.query)[0] for rule in fold_rules])
+
+            return scores
 
         answers = outputs.answers(problem, len(rules), learn)
         for (s, cut), rule, answer in zip(product(self.s, cuts), rules, answers, strict=True):
@@ -112,11 +121,11 @@ class EarlyExit(Method):
                     decision_scope="query" if self.against == "query" else "row",
                 )
             )
-        sentinels = min(self.exits, sums.count)
-        return Family(best_first(problem, policies), diagnostics={"trees": sums.count, "sentinels": sentinels})
+        diagnostics = {"trees": sums.count, "sentinels": len(sentinels(sums.count, self.exits))}
+        return Family(best_first(problem, policies), diagnostics=diagnostics)
 
     def _rules(self, problem: Problem, sums: Additive, cuts: Sequence[int]) -> list[Rule]:
-        """The rules of every s, and for each of every number of trees (at most as many as there are)."""
+        """A rule for every s and every number of trees; a boosting with fewer trees stops after all of them."""
         from bench_cstc.baselines.exits import sentinels, thresholds
 
         at = sentinels(sums.count, self.exits)
@@ -160,19 +169,22 @@ class Rule:
     k: int
     against: str
 
-    def scores(self, sums: Additive, rows: Rows | Part) -> tuple[Floats, Ints]:
+    def scores(self, partial: Floats, query: NDArray[Any] | None) -> tuple[Floats, Ints]:
         """Each row's score when it leaves, and the number of the sentinel at which it leaves, from 0; (rows,) each.
+
+        Args:
+            partial: float64 (rows, sentinels): scores at the stops.
+            query: (rows,): query ids, or None.
 
         Raises:
             ValueError: the rule needs queries, and the rows have no query ids.
         """
         from bench_cstc.baselines.exits import exit_by_level, exit_by_query
 
-        partial = sums.partial(rows.X, self.stops)
         if self.against == "training":
             leave = exit_by_level(partial, self.levels, self.limits)
-        elif rows.query is not None:
-            leave = exit_by_query(partial, rows.query, self.k, self.limits)
+        elif query is not None:
+            leave = exit_by_query(partial, query, self.k, self.limits)
         else:
             raise ValueError(
                 'against = "query" needs rows with query ids, and these have none;  '
@@ -204,7 +216,7 @@ class ExitPolicy(Policy):
     def decide(self, rows: Rows) -> Decisions:
         """Score every row until it leaves."""
         stops = self.rule.stops
-        score, leave = self.rule.scores(self.sums, rows)
+        score, leave = self.rule.scores(self.sums.partial(rows.X, stops), rows.query)
         run = stops[leave]
         rank = score
         if self.below:
@@ -217,4 +229,6 @@ class ExitPolicy(Policy):
 
     def next_features(self, rows: Rows, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """The unknown features that the trees up to each row's next sentinel split on."""
-        return next_of_stages(self.sums.used[self.rule.stops], self.rule.scores(self.sums, rows)[1], known)
+        stops = self.rule.stops
+        _, leave = self.rule.scores(self.sums.partial(rows.X, stops), rows.query)
+        return next_of_stages(self.sums.used[stops], leave, known)

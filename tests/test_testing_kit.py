@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import random
@@ -37,6 +38,7 @@ from bench_core.testing import (
     method_contract,
     toml_text,
 )
+from bench_core.testing.checks_fit import check_global_random_state
 
 TASKS = ("binary", "multiclass", "regression", "ranking")
 
@@ -243,6 +245,15 @@ class Reseeding(Good):
 
 
 @dataclass(frozen=True)
+class ImportsInFit(Good):
+    """Imports a library in its fit; the import draws from Python's random state, as LightGBM's does."""
+
+    def fit(self, problem):
+        importlib.import_module("draws_on_import")
+        return super().fit(problem)
+
+
+@dataclass(frozen=True)
 class InPlace(Good):
     """Centres the training rows in place."""
 
@@ -414,6 +425,13 @@ def test_a_bad_method_fails_the_check_for_it(method, check, said):
 
 def test_a_refusal_with_a_clear_message_passes():
     assert failures(Polite()) == {}
+
+
+def test_a_library_that_draws_when_the_first_fit_imports_it_passes(tmp_path, monkeypatch):
+    (tmp_path / "draws_on_import.py").write_text("import random\n\nrandom.random()\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "draws_on_import", raising=False)
+    check_global_random_state(ImportsInFit(), "binary")
 
 
 # It changes only its own arrays, which the kit has copied, so there is nothing to find (tests/test_trial.py: it pays).

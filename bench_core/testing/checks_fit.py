@@ -66,8 +66,7 @@ def check_global_random_state(method: Method, task: Task) -> None:
     finally:
         np.random.set_state(numpy_state)  # noqa: NPY002
         random.setstate(python_state)
-    names = [name for name, _, _ in paired(first, second, "under another global seed")]
-    for name, a, b in zip(names, before, after, strict=True):
+    for (name, _, _), a, b in zip(paired(first, second, "under another global seed"), before, after, strict=True):
         same_decisions(a, b, f"{name}, under another global seed", case.problem, case.rows, exact=True)
 
 

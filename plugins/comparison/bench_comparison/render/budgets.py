@@ -39,12 +39,13 @@ def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, populati
     for population in populations:
         for answers in population.answers:
             place = [answers.dataset, answers.costs, population.prices, population.task]
+            over = answers.over(entry.tolerance).sum(axis=1)
             names = suite.methods_on(answers.dataset)
-            lines += [[*place, method, *_row(answers, method, records, entry)] for method in names]
+            lines += [[*place, method, *_row(answers, over, method, records, entry)] for method in names]
     return csv_text(head, lines, digits=_DIGITS)
 
 
-def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
+def _row(answers: Answers, over: NDArray[np.int64], method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
     if method not in answers.methods:
         blank = [[answers.status(method, i, entry.tolerance), *[None] * 5] for i in range(len(answers.budgets))]
         return [
@@ -57,13 +58,12 @@ def _row(answers: Answers, method: str, records: Records, entry: ComparisonEntry
     row = answers.methods.index(method)
     mine = answers.done[row]
     values: list[Any] = [answers.quality.name, int(mine.sum()), _mean_of(answers.full[mine])]
-    over = answers.over(entry.tolerance)
     for i in range(len(answers.budgets)):
         test = answers.test[row, mine, i]
         share = _mean_of(answers.shares[row, mine, i])
         status = answers.status(method, i, entry.tolerance)
         values += [status, _mean_of(test), share, _mean_of(answers.cost[row, mine, i])]
-        values += [int(np.isnan(test).sum()), int(over[row, mine, i].sum())]
+        values += [int(np.isnan(test).sum()), int(over[row, i])]
     values += [_mean_of(answers.area[row, mine]), *(float(answers.reach[level][row]) for level in LEVELS)]
     return [*values, *_times(records, answers, method)]
 

@@ -71,15 +71,16 @@ def trials(folder: Path) -> tuple[pd.DataFrame, dict[str, dict[str, Any]], dict[
     return frame, infos, dict(known.itertuples(index=False))
 
 
-def answer_at(family: pd.DataFrame, empty: tuple[float, float], budget: float) -> tuple[float, float]:
+def policies_of(family: pd.DataFrame) -> list[tuple[float, ...]]:
+    """A family's policies in order: validation accuracy and cost, test accuracy and cost."""
+    numbers = ["validation.accuracy", "validation.cost-share", "test.accuracy", "test.cost-share"]
+    return [*family.sort_values(["point", "policy"])[numbers].itertuples(index=False, name=None)]
+
+
+def answer_at(family: list[tuple[float, ...]], empty: tuple[float, float], budget: float) -> tuple[float, float]:
     """Test accuracy and cost of the best policy on validation within a budget; ``empty`` is the empty policy's."""
     best = (-math.inf, 0.0, 0.0, 0.0)  # validation accuracy, minus its cost, test accuracy, test cost
-    own = [
-        *family[["validation.accuracy", "validation.cost-share", "test.accuracy", "test.cost-share"]].itertuples(
-            index=False
-        )
-    ]
-    for accuracy, cost, tested, paid in [*own, (empty[0], 0.0, empty[1], 0.0)]:
+    for accuracy, cost, tested, paid in [*family, (empty[0], 0.0, empty[1], 0.0)]:
         if cost <= budget * (1 + 1e-9) and (accuracy, -cost) > best[:2]:
             best = (accuracy, -cost, tested, paid)
     return best[2], best[3]
@@ -106,19 +107,18 @@ def cells_of(folder: Path, suite: dict[str, Any], budgets: list[float]) -> list[
             if info["task"] not in ("binary", "multiclass") or trial["threshold"] is not None:
                 continue
             seeds = sorted(here["seed"].unique())
-            groups = {key: group.sort_values(["point", "policy"]) for key, group in here.groupby(["method", "seed"])}
+            groups = {key: policies_of(group) for key, group in here.groupby(["method", "seed"])}
             complete = {m for m in methods if all((m, s) in groups for s in seeds)}
             references = [m for m in methods if uses[m] in REFERENCES and m in complete]
             if fallback not in complete or not references:
                 continue  # they have not been run here so far
-            base = {s: groups[fallback, s].iloc[0] for s in seeds}
-            empties = {s: (base[s]["validation.accuracy"], base[s]["test.accuracy"]) for s in seeds}
+            empties = {s: (groups[fallback, s][0][0], groups[fallback, s][0][2]) for s in seeds}
             empty = np.array([empties[s][1] for s in seeds])
             reference = []
             for s in seeds:
                 best = (-math.inf, 0.0)
                 for m in references:
-                    on_validation = max(groups[m, s]["validation.accuracy"].max(), empties[s][0])
+                    on_validation = max(*(policy[0] for policy in groups[m, s]), empties[s][0])
                     if on_validation > best[0]:
                         best = (on_validation, answer_at(groups[m, s], empties[s], math.inf)[0])
                 reference.append(best[1])
@@ -227,6 +227,7 @@ def drawn_of(cells: list[dict[str, Any]], units: dict[tuple[str, str], list[int]
             line = pooled({f: v[None] for f, v in means.items()}, methods, np.full((1, len(means)), 1 / len(means)))[0]
             count = (~np.isnan(np.array(list(means.values()))[:, :, 0])).sum(axis=0)
             line[count < 0.5 * len(means)] = np.nan
+            line = np.array([[-math.inf if math.isnan(x) else round(x, 10) for x in row] for row in line.tolist()])
             for k in judged:
                 lines[names[k]].append(line)
     grown = [list(stand) for stand in stands]
@@ -235,9 +236,9 @@ def drawn_of(cells: list[dict[str, Any]], units: dict[tuple[str, str], list[int]
             able = [m for m in members if present[family][m]]
             share = np.full(stand.shape[1:], np.nan if not able else 0.0)
             for line in lines[family] if able else ():
+                best = line[able].argmax(axis=0)
                 for b in range(budgets):
-                    scores = [round(line[m, b], 10) if not np.isnan(line[m, b]) else -math.inf for m in able]
-                    share[:, b] += stand[able[int(np.argmax(scores))]][:, b] / HALVINGS
+                    share[:, b] += stand[able[best[b]]][:, b] / HALVINGS
             rows.append(share)
     drawn = []
     for cell, dataset in zip(grown, datasets, strict=True):

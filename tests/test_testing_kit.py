@@ -427,7 +427,7 @@ def test_a_refusal_with_a_clear_message_passes():
     assert failures(Polite()) == {}
 
 
-def test_a_library_that_draws_when_the_first_fit_imports_it_passes(tmp_path, monkeypatch):
+def test_a_method_may_import_a_library_that_draws_from_the_random_state(tmp_path, monkeypatch):
     (tmp_path / "draws_on_import.py").write_text("import random\n\nrandom.random()\n", "utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "draws_on_import", raising=False)

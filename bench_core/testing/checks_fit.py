@@ -52,10 +52,11 @@ def check_determinism(method: Method, task: Task) -> None:
 def check_global_random_state(method: Method, task: Task) -> None:
     """The global random states of NumPy and Python are neither used nor changed; draw from problem.rng()."""
     case, first = fitted(method, task)
-    # Before the states are read: a library that the method imports here may draw from them.
+    # Fit and decide once before the states are read: a library that is imported on first use may draw from them.
     before = [decide(p, case.rows, case.problem, name) for name, p in some_policies(first)]
     numpy_state, python_state = np.random.get_state(), random.getstate()  # noqa: NPY002
     try:
+        # Tests often set 0 or 1: with an unusual seed, this fit has another state than the first.
         np.random.seed(90210)  # noqa: NPY002
         random.seed(90210)
         at = _global_state()

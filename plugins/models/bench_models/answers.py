@@ -39,7 +39,7 @@ class Outputs:
     n_classes: int
 
     def answers(self, problem: Problem, policies: int, learn: Callable[[Problem, Target], Scorer]) -> list[Answer]:
-        """Fit every policy's conversion of scores to answers: Platt's sigmoids; none for tasks with scores.
+        """Fit Platt's sigmoids, which convert the scores of every policy to answers. Tasks with scores need none.
 
         The sigmoids are fitted on the training part, to scores that three models, each learned without a third of the
         rows, give to that third, as Platt (1999) recommends. The validation part, which selects, is not used. A fold
@@ -62,7 +62,7 @@ class Outputs:
         return self.fitted(y, scores)
 
     def fitted(self, y: NDArray[np.generic], scores: Floats) -> list[Answer]:
-        """Fit every policy's conversion of scores to answers to scores of held-out rows.
+        """Fit the sigmoids of every policy to its scores of held-out rows.
 
         Args:
             y: (rows,): class codes.

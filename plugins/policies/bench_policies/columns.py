@@ -73,7 +73,7 @@ def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
     There are two such cases:
 
     - Nearly all classes are numbers with decimal commas.
-    - `task` is None, and there are more than five classes, which are all whole numbers.
+    - `task` is None, there are more than five classes, and every class is a whole number.
     """
     if has_decimal_commas(dataset.classes):
         return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]

@@ -46,6 +46,7 @@ def render_rows(suite: Suite, records: Records, entry: ComparisonEntry, populati
 
 
 def _row(answers: Answers, over: NDArray[np.int64], method: str, records: Records, entry: ComparisonEntry) -> list[Any]:
+    """The cells of a method; ``over`` has the number of splits over the budget, int64 (methods, budgets)."""
     if method not in answers.methods:
         blank = [[answers.status(method, i, entry.tolerance), *[None] * 5] for i in range(len(answers.budgets))]
         return [

@@ -34,9 +34,10 @@ def compile_from_the_end() -> None:
     The signatures are those of the arrays that `SubsetModels` and `SubsetCache` create.
     """
     lines, numbers, matrix = int64[::1], float64[::1], float64[:, ::1]
-    flags, words, sets, places = boolean[:, ::1], uint64[:, ::1], uint64[::1], int32[::1]
+    flags, sets, places = boolean[:, ::1], uint64[::1], int32[::1]
     insert_many.compile((sets, int64, places, sets, places))
-    decide_range.compile((matrix, int64, lines, flags, float64[:, :, ::1], float64, int64, int64, words, words))
+    fits, bits = float64[:, :, ::1], uint64[:, :, ::1]
+    decide_range.compile((matrix, int64, int64, lines, flags, fits, numbers, int64, int64, int64, bits, bits))
     find_many.compile((sets, places, sets, places, lines))
     _hessian.compile((matrix, lines, int64, matrix, matrix, float64, numbers, matrix, matrix))
     _gradient.compile((matrix, lines, int64, numbers, matrix, matrix, matrix, float64, numbers, numbers))

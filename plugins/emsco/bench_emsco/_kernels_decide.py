@@ -58,10 +58,12 @@ def select_columns(chosen, cols):
 
 
 @njit(cache=True, nogil=True)
-def decide_range(design, rows, labels, chosen, coefficients, threshold, start, stop, confident, right):
-    """Write the bits of subsets start..stop on evaluation rows: `confident` if the best probability is >= threshold.
+def decide_range(design, rows, first, labels, chosen, coefficients, thresholds, start, stop, to, confident, right):
+    """Set the bits of subsets start..stop on evaluation rows, in `confident` and `right` from index start + `to` on.
 
-    `right` is set if, in addition, the first most probable label is correct. chosen: bool (subsets, columns).
+    The bit of row r of the design is first + r. A row is confident if its best probability is >= the threshold, and
+    right if, in addition, the first most probable label is correct. Bits that are set stay set. chosen: bool (subsets,
+    columns); confident, right: uint64 (thresholds, capacity, words).
     """
     lines, padded = design.shape
     classes = coefficients.shape[1]
@@ -78,8 +80,6 @@ def decide_range(design, rows, labels, chosen, coefficients, threshold, start, s
                 weights[i] = coefficients[m, k, cols[i]]
             linear_scores(design, cols, size, weights, proba[k])
         normalise(proba, top, bits, scale)
-        confident[m] = np.uint64(0)
-        right[m] = np.uint64(0)
         for r in range(rows):
             best = 1.0 - proba[0, r] if classes == 1 else proba[0, r]
             label = 0
@@ -92,8 +92,11 @@ def decide_range(design, rows, labels, chosen, coefficients, threshold, start, s
                     if proba[k, r] > best:
                         best = proba[k, r]
                         label = k
-            if best >= threshold:
-                bit = np.uint64(1) << np.uint64(r & 63)
-                confident[m, r >> 6] |= bit
-                if label == labels[r]:
-                    right[m, r >> 6] |= bit
+            word = (first + r) >> 6
+            bit = np.uint64(1) << np.uint64((first + r) & 63)
+            is_right = label == labels[r]
+            for t in range(thresholds.shape[0]):
+                if best >= thresholds[t]:
+                    confident[t, to + m, word] |= bit
+                    if is_right:
+                        right[t, to + m, word] |= bit

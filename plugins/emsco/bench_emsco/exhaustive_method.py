@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -38,6 +38,7 @@ class Exhaustive(Method):
         k: maximum number of stages; 0 means the number of features.
         C: inverse strength of the stage classifiers' l2 penalty.
         most_solutions: maximum number of solutions; a problem with more is refused.
+        search: part whose rows every solution is evaluated on, see `bench_emsco.method.Emsco`.
         max_work: maximum work on classifiers (see `SubsetModels.work`); the default takes one to six minutes. If all
             2**n subsets take more, only the full set and the cheapest others are fitted, and the front is exact for the
             solutions that consist of these; the diagnostics count the subsets left out.
@@ -55,6 +56,7 @@ class Exhaustive(Method):
     k: Annotated[int, Ge(0)] = 2
     C: Annotated[float, Gt(0)] = 1.0
     most_solutions: int = 10**11
+    search: Literal["validation", "training"] = field(default="validation", metadata={"omit_default": True})
     max_work: Annotated[int, Ge(1)] = field(default=500_000_000_000, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
@@ -71,15 +73,15 @@ class Exhaustive(Method):
         return None
 
     def fit(self, problem: Problem) -> Family:
-        """Evaluate every solution on the validation part.
+        """Evaluate every solution on the validation part, or on the training part, see ``search``.
 
         Raises:
             ValueError: there are too many features or solutions, or features have missing values.
         """
         from bench_emsco._compile import compile_after_others
-        from bench_emsco.prepare import prepare
+        from bench_emsco.prepare import prepare, searchable
 
-        if len(np.unique(problem.train.y)) < 2:
+        if not searchable(problem, self.search):
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
         n = problem.n_features
         k = min(self.k or n, n)
@@ -90,7 +92,7 @@ class Exhaustive(Method):
                 f"most_solutions = {self.most_solutions:.1e}; lower k"
             )
         compile_after_others()
-        search = prepare(problem, self.C, "exhaustive")
+        search = prepare(problem, self.C, "exhaustive", self.search)
         left_out = search.cache.fill_all(search.prices.subset_cost_table(), self.max_work)
         families = [_at(problem, search, number, k, left_out) for number in range(len(search.thresholds))]
         if len(families) == 1:
@@ -108,7 +110,7 @@ def _at(problem: Problem, search: Search, number: int, k: int, left_out: NDArray
     from bench_emsco.prepare import policies_of
 
     search.cache.use(number)
-    n, rows = problem.n_features, len(problem.validation)
+    n, rows = problem.n_features, search.cache.n_rows
     front = front_of(search, n, rows, k, problem.threads)
     order = fittest_first(front)
     cost = search.prices.in_price(front.cost) / rows

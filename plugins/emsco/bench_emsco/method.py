@@ -46,6 +46,9 @@ class Emsco(Method):
         max_per_point: maximum number of elites that share an objective point; 0 for no limit (see `evolution`).
         epsilon: ε of γ = u / l + ε (§3.3.2).
         C: inverse strength of the stage classifiers' l2 penalty.
+        search: part whose rows the search decides and maximises quality on: ``validation``, as in the paper, or
+            ``training``, each half decided by classifiers of the other half. With ``training``, nothing is fitted to
+            the rows that select among the policies.
         max_work: count of work on classifiers after which the search stops with what it has (see `evolution`).
         runs: number of independent runs; the family is that of the first, the history is the mean over all (§4.2).
         exact_front: whether to compute the exact global front as well, and count how many of its members each
@@ -74,6 +77,7 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
+    search: Literal["validation", "training"] = field(default="validation", metadata={"omit_default": True})
     max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:
@@ -97,18 +101,18 @@ class Emsco(Method):
         )
 
     def fit(self, problem: Problem) -> Family:
-        """Evolve on the validation part, with classifiers learned from the training part.
+        """Evolve on the validation part, with classifiers learned from the training part; or see ``search``.
 
         Raises:
             ValueError: features have missing values, or ``exact_front`` is set for more than 20 features.
         """
         from bench_emsco._compile import compile_after_others
-        from bench_emsco.prepare import prepare
+        from bench_emsco.prepare import prepare, searchable
 
-        if len(np.unique(problem.train.y)) < 2:
+        if not searchable(problem, self.search):
             return Family([ConstantPolicy.learnt(problem)], diagnostics={"constant": True})
         compile_after_others()
-        search = prepare(problem, self.C, "emsco")
+        search = prepare(problem, self.C, "emsco", self.search)
         families = [self._evolved(problem, search, number) for number in range(len(search.thresholds))]
         if len(families) == 1:
             return families[0]
@@ -128,7 +132,7 @@ class Emsco(Method):
         from bench_emsco.prepare import policies_of
 
         search.cache.use(number)
-        n, rows = problem.n_features, len(problem.validation)
+        n, rows = problem.n_features, search.cache.n_rows
         front = front_of(search, n, rows, self.k or n, problem.threads) if self.exact_front else None
         # Thresholds share the cache and its count of work: each may spend an equal part plus the unused rest of earlier
         # ones.

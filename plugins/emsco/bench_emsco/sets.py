@@ -22,6 +22,7 @@ __all__ = [
     "from_flags",
     "has",
     "new_sets",
+    "pack_rows",
     "unique_sets",
 ]
 
@@ -41,14 +42,19 @@ def all_features(n_features: int) -> Sets:
     return from_flags(np.ones((1, n_features), dtype=bool))
 
 
+def pack_rows(rows: ArrayLike) -> NDArray[np.uint64]:
+    """Booleans (m, rows) as words uint64 (m, ceil(rows / 64)); row r is bit r % 64 of word r // 64."""
+    flags = np.atleast_2d(np.asarray(rows, dtype=bool))
+    words = max(1, -(-flags.shape[1] // 64))
+    padded = np.zeros((flags.shape[0], words * 64), dtype=bool)
+    padded[:, : flags.shape[1]] = flags
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
 def from_flags(flags: NDArray[np.bool_]) -> Sets:
     """Sets from membership, bool (m, n)."""
-    count, n_features = flags.shape
-    words = max(1, -(-n_features // 64))
-    padded = np.zeros((count, words * 64), dtype=bool)
-    padded[:, :n_features] = flags
-    sets = np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-    return sets[:, 0].copy() if n_features <= ONE_WORD else sets
+    sets = pack_rows(flags)
+    return sets[:, 0].copy() if flags.shape[1] <= ONE_WORD else sets
 
 
 def has(sets: Sets, feature: int) -> NDArray[np.uint64]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, members, new_sets
 from .subset_models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
 
-__all__ = ["Lookup", "SubsetCache", "pack_rows"]
+__all__ = ["Lookup", "SubsetCache"]
 
 DIRECT_FEATURES = 20
 _BATCH = 2048
@@ -33,13 +33,13 @@ class Lookup(NamedTuple):
     slots: NDArray[np.int32]
 
 
-def pack_rows(rows: ArrayLike) -> NDArray[np.uint64]:
-    """Booleans (m, rows) as words uint64 (m, ceil(rows / 64)); row r is bit r % 64 of word r // 64."""
-    flags = np.atleast_2d(np.asarray(rows, dtype=bool))
-    words = max(1, -(-flags.shape[1] // 64))
-    padded = np.zeros((flags.shape[0], words * 64), dtype=bool)
-    padded[:, : flags.shape[1]] = flags
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+class _Part(NamedTuple):
+    """Evaluation rows and the classifiers that decide them; ``first`` is the bit of the first of these rows."""
+
+    models: SubsetModels
+    design: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    first: int
 
 
 class SubsetCache:
@@ -93,23 +93,20 @@ class SubsetCache:
         for given in self.thresholds:
             if not 0.0 <= given <= 1.0:
                 raise ValueError(f"threshold must be in 0..1, got {given}")
-        self.models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
+        models = SubsetModels(X_train, y_train, n_classes, C=C, column_of_feature=column_of_feature)
         evaluation = check_matrix("X_eval", X_eval)
-        if evaluation.shape[1] != self.models.owner.size:
-            raise ValueError(f"X_eval has {evaluation.shape[1]} columns, X_train has {self.models.owner.size}")
-        self._labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
-        self._design = design_lines(evaluation)
+        if evaluation.shape[1] != models.owner.size:
+            raise ValueError(f"X_eval has {evaluation.shape[1]} columns, X_train has {models.owner.size}")
+        labels = check_labels("y_eval", y_eval, evaluation.shape[0], n_classes, lowest=-1)
         self._threads = resolve_threads(threads)
         self._kernels = _kernels_lookup
-        self.n_features = self.models.n_features
-        self.n_rows = evaluation.shape[0]
-        self.n_words = -(-self.n_rows // 64)
+        self.models = models
+        self.n_features = models.n_features
         self.n_fitted, self.work = 0, 0
-        self.most_work = self.models.most_work
         self.not_converged: list[int] = []
         self.masks = new_sets(256, self.n_features)
-        self._confident, self._right = np.zeros((2, len(self.thresholds), 256, self.n_words), dtype=np.uint64)
         self._used = 0
+        self._evaluate([_Part(models, design_lines(evaluation), labels, 0)])
         self._index_of: dict[bytes, int] | None = None if self.n_features <= ONE_WORD else {}
         direct = self.n_features <= DIRECT_FEATURES
         self.lookup = Lookup(
@@ -117,6 +114,34 @@ class SubsetCache:
             np.zeros(1 if direct else 1024, dtype=np.uint64),
             np.full(1 if direct else 1024, -1, dtype=np.int32),
         )
+
+    def _evaluate(self, parts: list[_Part]) -> None:
+        """Set the evaluation rows of a cache that has no subset yet."""
+        self._parts = parts
+        self.n_rows = sum(len(part.labels) for part in parts)
+        self.n_words = -(-self.n_rows // 64)
+        self.most_work = sum(part.models.most_work for part in parts)
+        self._confident, self._right = np.zeros((2, len(self.thresholds), 256, self.n_words), dtype=np.uint64)
+
+    @classmethod
+    def joined(cls, caches: Sequence[SubsetCache]) -> SubsetCache:
+        """One cache for the evaluation rows of several, in order; each row is decided by its own cache's classifiers.
+
+        The caches have the same thresholds and owners of columns, no subset yet, and are not used any more. ``models``
+        and `coefficients` are those of the first.
+
+        Raises:
+            ValueError: there is no cache, or they differ.
+        """
+        if not caches:
+            raise ValueError("no cache to join")
+        result = caches[0]
+        for other in caches[1:]:
+            same = other.thresholds == result.thresholds and np.array_equal(other.models.owner, result.models.owner)
+            if not same or other.n_fitted:
+                raise ValueError("caches to join must have the same thresholds and columns, and no subset")
+            result._evaluate(result._parts + [p._replace(first=p.first + result.n_rows) for p in other._parts])
+        return result
 
     @property
     def confident(self) -> NDArray[np.uint64]:
@@ -198,9 +223,12 @@ class SubsetCache:
         """The full set and the cheapest subsets within the limit of work, and the other subsets; both ascending."""
         full = self.lookup.direct.size - 1
         rising = subsets[np.lexsort((prices[subsets], subsets != full))]
-        spent = np.cumsum(self.models.work(members(rising.astype(np.uint64), self.models.owner)))
+        spent = np.cumsum(self._work(members(rising.astype(np.uint64), self.models.owner)))
         count = max(int(np.searchsorted(spent, room, side="right")), int((subsets == full).sum()))
         return np.sort(rising[:count]), np.sort(rising[count:])
+
+    def _work(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.sum([part.models.work(chosen) for part in self._parts], axis=0, dtype=np.int64)
 
     def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
         """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
@@ -216,39 +244,37 @@ class SubsetCache:
         return subset_columns(mask, self.models.owner)
 
     def _add(self, fresh: Sets) -> None:
-        from ._kernels_decide import decide_range
-
         first, total = self.n_fitted, self.n_fitted + len(fresh)
         self._reserve(total)
         failed: list[int] = []
         for begin in range(0, len(fresh), _BATCH):
-            part = fresh[begin : begin + _BATCH]
-            fits = self.models.fit(part, threads=self._threads)
-            self.work += int(self.models.work(fits.chosen).sum())
-            rows = slice(first + begin, first + begin + len(part))
-            bits = [(p, self._confident[i, rows], self._right[i, rows]) for i, p in enumerate(self.thresholds)]
-
-            def work(
-                start: int,
-                stop: int,
-                chosen: NDArray[np.bool_] = fits.chosen,
-                coefficients: NDArray[np.float64] = fits.coefficients,
-                bits: list[tuple[float, NDArray[np.uint64], NDArray[np.uint64]]] = bits,
-            ) -> None:
-                for threshold, confident, right in bits:
-                    decide_range(
-                        self._design, self.n_rows, self._labels, chosen, coefficients,
-                        threshold, start, stop, confident, right,
-                    )  # fmt: skip
-
-            run_ranges(work, len(part), self._threads, _BLOCK)
-            failed += [as_integer(subset) for subset in part[~fits.converged]]
+            subsets = fresh[begin : begin + _BATCH]
+            rows = slice(first + begin, first + begin + len(subsets))
+            self._confident[:, rows] = self._right[:, rows] = 0
+            converged = [self._decide(part, subsets, rows) for part in self._parts]
+            failed += [as_integer(subset) for subset in subsets[~np.all(converged, axis=0)]]
         self.masks[first:total] = fresh
         self._enter(fresh, first)
         self.n_fitted = total
         if failed:
             self.not_converged += failed
             warnings.warn(f"{len(failed)} subset regressions did not converge", RuntimeWarning, stacklevel=3)
+
+    def _decide(self, part: _Part, subsets: Sets, rows: slice) -> NDArray[np.bool_]:
+        """Fit subsets, set their bits of a part's evaluation rows, and return which fits converged."""
+        from ._kernels_decide import decide_range
+
+        fits = part.models.fit(subsets, threads=self._threads)
+        self.work += int(part.models.work(fits.chosen).sum())
+
+        def work(start: int, stop: int) -> None:
+            decide_range(
+                part.design, len(part.labels), part.first, part.labels, fits.chosen, fits.coefficients,
+                np.array(self.thresholds), start, stop, rows.start, self._confident, self._right,
+            )  # fmt: skip
+
+        run_ranges(work, len(subsets), self._threads, _BLOCK)
+        return fits.converged
 
     def _reserve(self, total: int) -> None:
         capacity = len(self.masks)

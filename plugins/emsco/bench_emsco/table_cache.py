@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import check_sets
-from .subset_cache import Lookup, pack_rows
+from .sets import check_sets, pack_rows
+from .subset_cache import Lookup
 
 __all__ = ["TableCache"]
 

@@ -14,7 +14,8 @@ import time
 
 import numpy as np
 from bench_data import credit, table
-from bench_emsco.subset_cache import SubsetCache, pack_rows
+from bench_emsco.sets import pack_rows
+from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.subset_models import stage_probabilities
 
 THRESHOLD = 0.75

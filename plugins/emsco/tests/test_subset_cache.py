@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from bench_emsco import _compile, _kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression
 from bench_emsco._compile import compile_after_others, compile_from_the_end
-from bench_emsco.subset_cache import SubsetCache, pack_rows
+from bench_emsco.sets import pack_rows
+from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.subset_models import stage_probabilities, subset_columns
 from bench_emsco.table_cache import TableCache
 from hypothesis import given, settings

@@ -13,7 +13,8 @@ from bench_emsco.evolution import EvolutionParams, EvolutionResult, evolve
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
 from bench_emsco.prices import SubsetPrices
-from bench_emsco.subset_cache import SubsetCache, pack_rows
+from bench_emsco.sets import pack_rows
+from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.table_cache import TableCache
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -213,7 +213,9 @@ class SubsetCache:
         self.n_fitted = total
         order = np.argsort(self.masks[: self.n_fitted])
         self.masks = self.masks[order]
-        self._confident, self._right = self._confident[:, order], self._right[:, order]
+        for bits in (*self._confident, *self._right):  # not all at once: they may take gigabytes
+            bits[:total] = bits[order]
+        self._confident, self._right = self._confident[:, :total], self._right[:, :total]
         self.lookup.direct[:] = np.arange(self.lookup.direct.size)
         return left_out
 

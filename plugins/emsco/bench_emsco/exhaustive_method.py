@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, cast
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
 from bench_emsco.chromosome import Chromosomes, cumulative_masks, solution_count
+from bench_emsco.parameters import SearchRows
 
 if TYPE_CHECKING:
     from bench_emsco.exhaustive import GlobalFront
@@ -56,7 +57,7 @@ class Exhaustive(Method):
     k: Annotated[int, Ge(0)] = 2
     C: Annotated[float, Gt(0)] = 1.0
     most_solutions: int = 10**11
-    search: Literal["validation", "training"] = field(default="validation", metadata={"omit_default": True})
+    search: SearchRows = field(default="validation", metadata={"omit_default": True})
     max_work: Annotated[int, Ge(1)] = field(default=500_000_000_000, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:

@@ -12,7 +12,7 @@ from bench_models.linear import ConstantPolicy
 from numpy.typing import NDArray
 
 from bench_core import DataFacts, Family, Method, Problem, spread_by_cost
-from bench_emsco.parameters import MAX_WORK, EvolutionParams
+from bench_emsco.parameters import MAX_WORK, EvolutionParams, SearchRows
 
 if TYPE_CHECKING:
     from bench_emsco.prepare import Search
@@ -77,7 +77,7 @@ class Emsco(Method):
     C: Annotated[float, Gt(0)] = 1.0
     runs: Annotated[int, Ge(1)] = 1
     exact_front: bool = False
-    search: Literal["validation", "training"] = field(default="validation", metadata={"omit_default": True})
+    search: SearchRows = field(default="validation", metadata={"omit_default": True})
     max_work: Annotated[int, Ge(1)] = field(default=MAX_WORK, metadata={"omit_default": True})
 
     def inapplicable(self, data: DataFacts) -> str | None:

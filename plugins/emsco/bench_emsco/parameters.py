@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from bench_emsco import fitness, operators
+
+SearchRows = Literal["validation", "training"]
+"""Part whose rows a search decides (see `prepare`)."""
 
 MAX_WORK = 2_000_000_000_000
 """Work of two to five minutes on one core: more than twice that of the longest run of the published suites that ended

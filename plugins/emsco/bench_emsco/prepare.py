@@ -3,8 +3,8 @@
 A search maximises quality on its *evaluation rows*. In the paper, they are the validation rows (§4.3), which select
 among the policies as well: the policies then look better on validation than on new rows. `SearchRows` "training" leaves
 the validation rows alone: each half of the training part is decided by classifiers learned from the other half. There
-are two halves, not more parts, because each part needs a classifier of its own for every subset of features. In both
-cases the policies' classifiers are learned from the whole training part.
+are two halves, not more parts, because each part needs a classifier of its own for every subset of features. Either
+way, the classifiers of the policies learn from the whole training part.
 
 During the search, prices that grow with item size are averaged over the evaluation rows (the paper has constant
 prices). The core's bill is exact in any case.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from bench_models.folds import folds, others, taking
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 
 from bench_core import Part, Policy, Problem, plain
 from bench_emsco.chromosome import Chromosomes, cumulative_masks
+from bench_emsco.parameters import SearchRows
 from bench_emsco.policy import MultiStagePolicy, Stage
 from bench_emsco.prices import SubsetPrices
 from bench_emsco.sets import members, unique_sets
 from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.subset_models import SubsetModels
 
-__all__ = ["Search", "SearchRows", "policies_of", "prepare", "searchable"]
+__all__ = ["Search", "policies_of", "prepare", "searchable"]
 
-SearchRows = Literal["validation", "training"]
 _FOLDS = 2
 _BATCH = 2048
 
@@ -41,7 +41,7 @@ class Search:
 
     Attributes:
         cache: decisions of every subset's classifier on the evaluation rows, fitted on request.
-        models: classifiers learned from the whole training part.
+        models: fits the policies' classifiers to the whole training part.
         prices: price of every subset, in integer units if they are exact.
         classes: int64: class codes that occur in the training part, ascending.
         thresholds: confidence thresholds p̂, in the order of `SubsetCache.use`.
@@ -56,8 +56,9 @@ class Search:
 
 def searchable(problem: Problem, rows: SearchRows) -> bool:
     """Whether every classifier of a search has at least two classes to learn."""
-    learned = [problem.train] if rows == "validation" else [learn for learn, _ in _halves(problem)]
-    return all(len(np.unique(part.y)) > 1 for part in learned)
+    y = problem.train.y
+    learned = [y] if rows == "validation" else [y[others(problem, half)] for half in folds(problem, _FOLDS)]
+    return all(len(np.unique(labels)) > 1 for labels in learned)
 
 
 def _halves(problem: Problem) -> list[tuple[Part, Part]]:

@@ -138,7 +138,7 @@ class SubsetCache:
         result = caches[0]
         for other in caches[1:]:
             same = other.thresholds == result.thresholds and np.array_equal(other.models.owner, result.models.owner)
-            if not same or other.n_fitted:
+            if not same or other.n_fitted or result.n_fitted:
                 raise ValueError("caches to join must have the same thresholds and columns, and no subset")
             result._evaluate(result._parts + [p._replace(first=p.first + result.n_rows) for p in other._parts])
         return result
@@ -268,11 +268,12 @@ class SubsetCache:
 
         fits = part.models.fit(subsets, threads=self._threads)
         self.work += int(part.models.work(fits.chosen).sum())
+        thresholds = np.array(self.thresholds)
 
         def work(start: int, stop: int) -> None:
             decide_range(
                 part.design, len(part.labels), part.first, part.labels, fits.chosen, fits.coefficients,
-                np.array(self.thresholds), start, stop, rows.start, self._confident, self._right,
+                thresholds, start, stop, rows.start, self._confident, self._right,
             )  # fmt: skip
 
         run_ranges(work, len(subsets), self._threads, _BLOCK)

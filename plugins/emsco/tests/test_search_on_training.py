@@ -1,4 +1,4 @@
-"""The search on the training part: what it maximises, and that the validation labels have no influence on it."""
+"""`search = "training"` decides the training rows by halves, and does not use the validation labels."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from sklearn.linear_model import LogisticRegression
 from bench_core import Costs, Method, Part, Problem, Rows
 
 
-def problem(rows: int = 80, classes: int = 2, seed: int = 0, n: int = 4, threshold: float | None = 0.7) -> Problem:
-    """A problem with n features, each slightly informative."""
+def problem(rows: int = 80, classes: int = 2, seed: int = 0) -> Problem:
+    """A problem with four features, each slightly informative."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2 * rows, n))
-    y = (X @ rng.normal(size=(n, classes)) + rng.gumbel(size=(2 * rows, classes))).argmax(axis=1).astype(np.int64)
+    X = rng.normal(size=(2 * rows, 4))
+    y = (X @ rng.normal(size=(4, classes)) + rng.gumbel(size=(2 * rows, classes))).argmax(axis=1).astype(np.int64)
     y[:classes] = y[rows : rows + classes] = np.arange(classes)
     return Problem(
         train=Part(X[:rows], y[:rows]),
         validation=Part(X[rows:], y[rows:]),
-        costs=Costs(np.arange(1.0, n + 1)),
+        costs=Costs(np.arange(1.0, 5.0)),
         task="binary" if classes == 2 else "multiclass",
         n_classes=classes,
-        feature_names=tuple(f"f{i}" for i in range(n)),
-        feature_of_column=np.arange(n),
-        threshold=threshold,
+        feature_names=tuple(f"f{i}" for i in range(4)),
+        feature_of_column=np.arange(4),
+        threshold=0.7,
         seed=seed,
     )
 
@@ -136,6 +136,6 @@ def test_caches_that_differ_cannot_be_joined() -> None:
     one, other = (SubsetCache(train.X, train.y, train.X, train.y, 2, p) for p in (0.7, 0.8))
     asked = SubsetCache(train.X, train.y, train.X, train.y, 2, 0.7)
     asked.indices([3])
-    for caches in ([], [one, other], [one, asked]):
+    for caches in ([], [one, other], [one, asked], [asked, one]):
         with pytest.raises(ValueError, match="join"):
             SubsetCache.joined(caches)

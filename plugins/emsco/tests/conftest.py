@@ -1,4 +1,6 @@
-"""Fixtures: a minimiser for references, and the paper's real data, without which tests are skipped with a reason.
+"""Fixtures: a minimiser for references, small problems, and the paper's real data.
+
+Tests without that data are skipped, with a reason.
 
 BUDGETBENCH_SHARED (or BUDGETBENCH_MIRROR) names the directory; it holds `uci/143`, `uci/519` and `openml_cache/`, the
 first two possibly below `files/`. The preprocessing is the suite's: median imputation and standardisation of numeric
@@ -14,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+
+from bench_core import Costs, Part, Problem
 
 VARIABLES = ("BUDGETBENCH_SHARED", "BUDGETBENCH_MIRROR")
 
@@ -40,6 +44,32 @@ def least(
 def fixture_least() -> Callable[..., np.ndarray]:
     """The function `least`, for tests that compare with a NumPy reference implementation."""
     return least
+
+
+def problem(n: int = 4, rows: int = 80, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:
+    """A learnable problem with n features, each slightly informative, of prices 1, 2, 3, …; every class occurs."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2 * rows, n))
+    score = X @ rng.normal(size=(n, classes)) + rng.gumbel(size=(2 * rows, classes))
+    y = score.argmax(axis=1).astype(np.int64)
+    y[:classes] = y[rows : rows + classes] = np.arange(classes)
+    return Problem(
+        train=Part(X[:rows], y[:rows]),
+        validation=Part(X[rows:], y[rows:]),
+        costs=Costs(np.arange(1.0, n + 1) if prices is None else prices),
+        task="binary" if classes == 2 else "multiclass",
+        n_classes=classes,
+        feature_names=tuple(f"f{i}" for i in range(n)),
+        feature_of_column=np.arange(n),
+        threshold=0.7,
+        seed=seed,
+    )
+
+
+@pytest.fixture(name="problem", scope="session")
+def fixture_problem() -> Callable[..., Problem]:
+    """The function `problem`."""
+    return problem
 
 
 class Split(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,26 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_core import Costs, Family, Method, Part, Policy, Problem, Rows
-
-
-def problem(n: int = 6, rows: int = 90, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:
-    """A learnable problem with n features, each slightly informative."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2 * rows, n))
-    score = X @ rng.normal(size=(n, classes)) + rng.gumbel(size=(2 * rows, classes))
-    y = score.argmax(axis=1).astype(np.int64)
-    costs = Costs(np.round(rng.uniform(1, 5, n), 1) if prices is None else prices)
-    return Problem(
-        train=Part(X[:rows], y[:rows]),
-        validation=Part(X[rows:], y[rows:]),
-        costs=costs,
-        task="binary" if classes == 2 else "multiclass",
-        n_classes=classes,
-        feature_names=tuple(f"f{i}" for i in range(n)),
-        feature_of_column=np.arange(n),
-        threshold=0.7,
-        seed=seed,
-    )
 
 
 def outcome(policy: Policy, given: Problem) -> tuple[int, int, float]:
@@ -53,7 +34,9 @@ def dominated(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
 
 @given(st.integers(0, 50), st.integers(2, 3), st.integers(2, 5))
 @settings(max_examples=15, deadline=None)
-def test_a_policy_attains_the_searchs_objectives_on_validation(seed: int, classes: int, n: int) -> None:
+def test_a_policy_attains_the_searchs_objectives_on_validation(
+    problem: Callable[..., Problem], seed: int, classes: int, n: int
+) -> None:
     given_problem = problem(n=n, rows=60, classes=classes, seed=seed)
     family = Emsco(population=20, max_iter=5).fit(given_problem)
     for policy in family.policies:
@@ -67,7 +50,9 @@ def test_a_policy_attains_the_searchs_objectives_on_validation(seed: int, classe
 
 @given(st.integers(0, 50), st.integers(2, 3), st.integers(1, 4), st.integers(1, 400_000))
 @settings(max_examples=15, deadline=None)
-def test_policies_attain_their_objectives_too_where_the_work_ended(seed: int, classes: int, k: int, work: int) -> None:
+def test_policies_attain_their_objectives_too_where_the_work_ended(
+    problem: Callable[..., Problem], seed: int, classes: int, k: int, work: int
+) -> None:
     given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
     family = Exhaustive(k=k, max_work=work).fit(given_problem)
     for policy in family.policies:
@@ -93,7 +78,7 @@ def test_policies_attain_their_objectives_too_where_the_work_ended(seed: int, cl
 @given(st.integers(0, 50), st.integers(2, 3))
 @settings(max_examples=10, deadline=None)
 def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beats_another(
-    seed: int, classes: int
+    problem: Callable[..., Problem], seed: int, classes: int
 ) -> None:
     given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
     front = [outcome(policy, given_problem) for policy in Exhaustive(k=3).fit(given_problem).policies]
@@ -104,7 +89,7 @@ def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beat
         assert any(dominated(point, b) or np.allclose(point, b) for b in front)
 
 
-def test_the_history_counts_generations_and_members_of_the_front() -> None:
+def test_the_history_counts_generations_and_members_of_the_front(problem: Callable[..., Problem]) -> None:
     given_problem = problem(n=5)
     family = Emsco(k=3, population=30, max_iter=12, patience=0, runs=4, exact_front=True).fit(given_problem)
     exact = Exhaustive(k=3).fit(given_problem)
@@ -118,14 +103,14 @@ def test_the_history_counts_generations_and_members_of_the_front() -> None:
     assert share[-1] > share[0]
 
 
-def test_runs_after_the_first_change_the_history_only() -> None:
-    given_problem = problem()
+def test_runs_after_the_first_change_the_history_only(problem: Callable[..., Problem]) -> None:
+    given_problem = problem(n=6)
     one, three = (Emsco(population=20, max_iter=6, runs=runs).fit(given_problem) for runs in (1, 3))
     assert [p.details for p in one.policies] == [p.details for p in three.policies]
     assert list(one.history["best_norm"]) != list(three.history["best_norm"])
 
 
-def test_seeds_differ_and_repeat() -> None:
+def test_seeds_differ_and_repeat(problem: Callable[..., Problem]) -> None:
     given_problem = problem(n=8)
     method = Emsco(population=20, max_iter=3)
 
@@ -137,8 +122,8 @@ def test_seeds_differ_and_repeat() -> None:
     assert chromosomes(given_problem) != chromosomes(replace(given_problem, seed=1))
 
 
-def test_groups_are_paid_once_in_the_search_too() -> None:
-    base = problem(n=4)
+def test_groups_are_paid_once_in_the_search_too(problem: Callable[..., Problem]) -> None:
+    base = problem()
     costs = Costs(np.zeros(4), np.array([0, 0, 1, -1]), np.array([5.0, 2.0]))
     given_problem = replace(base, costs=costs)
     for policy in Exhaustive(k=4).fit(given_problem).policies:
@@ -146,21 +131,21 @@ def test_groups_are_paid_once_in_the_search_too() -> None:
         assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / rows)
 
 
-def test_a_label_missing_from_training_is_never_right() -> None:
-    base = problem(classes=3)
+def test_a_label_missing_from_training_is_never_right(problem: Callable[..., Problem]) -> None:
+    base = problem(n=6, classes=3)
     y = np.where(base.train.y == 2, 0, base.train.y)
     given_problem = replace(base, train=Part(base.train.X, y))
     family = Emsco(population=20, max_iter=4).fit(given_problem)
     for policy in family.policies:
-        assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / 90)
+        assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / 80)
         probabilities = policy.decide(Rows(base.validation.X)).probabilities
         assert probabilities is not None
         assert (probabilities[:, 2] == 0).all()
 
 
-def test_one_class_in_training_is_a_constant_and_costs_nothing() -> None:
-    base = problem()
-    given_problem = replace(base, train=Part(base.train.X, np.ones(90, dtype=np.int64)))
+def test_one_class_in_training_is_a_constant_and_costs_nothing(problem: Callable[..., Problem]) -> None:
+    base = problem(n=6)
+    given_problem = replace(base, train=Part(base.train.X, np.ones(80, dtype=np.int64)))
     for method in (Emsco(), Exhaustive()):
         fitted = method.fit(given_problem)
         assert isinstance(fitted, Family)
@@ -170,11 +155,11 @@ def test_one_class_in_training_is_a_constant_and_costs_nothing() -> None:
         assert not decided.acquired.any()
 
 
-def test_wrong_parameters_and_problems_are_refused() -> None:
+def test_wrong_parameters_and_problems_are_refused(problem: Callable[..., Problem]) -> None:
     for name, value in [("k", -1), ("population", 1), ("mutation_rate", 1.5), ("elitism", 1.0), ("C", 0.0)]:
         with pytest.raises(ValueError, match=name):
             Emsco(**{name: value})  # type: ignore[arg-type]
-    holed = problem()
+    holed = problem(n=6)
     X = np.array(holed.train.X)
     X[3, 2] = np.nan
     holed = replace(holed, train=replace(holed.train, X=X))
@@ -183,13 +168,15 @@ def test_wrong_parameters_and_problems_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 20 features"):
         Exhaustive().fit(problem(n=21))
     with pytest.raises(ValueError, match="lower k"):
-        Exhaustive(k=4, most_solutions=100).fit(problem())
+        Exhaustive(k=4, most_solutions=100).fit(problem(n=6))
     with pytest.raises(ValueError, match="at most 20 features"):
         Emsco(exact_front=True, max_iter=1).fit(problem(n=100))
 
 
 @pytest.mark.parametrize("method", [Emsco(population=20, max_iter=4), Exhaustive(k=2)])
-def test_without_a_threshold_the_family_is_of_nine_and_shares_the_classifiers(method: Method) -> None:
+def test_without_a_threshold_the_family_is_of_nine_and_shares_the_classifiers(
+    problem: Callable[..., Problem], method: Method
+) -> None:
     base = replace(problem(n=5, prices=np.array([1.0, 2.0, 4.0, 8.0, 16.0])), threshold=None)
     swept = method.fit(base)
     assert isinstance(swept, Family)

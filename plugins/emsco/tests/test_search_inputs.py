@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,28 +10,10 @@ import pytest
 from bench_emsco.method import Emsco
 from scipy import stats
 
-from bench_core import Costs, Part, Problem, Rows
+from bench_core import Costs, Problem, Rows
 
 
-def problem(classes: int = 2) -> Problem:
-    """A problem with four features, each slightly informative."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(160, 4))
-    y = (X.sum(axis=1) + rng.normal(size=160) > 0).astype(np.int64)
-    return Problem(
-        train=Part(X[:80], y[:80]),
-        validation=Part(X[80:], y[80:]),
-        costs=Costs(np.array([1.0, 2.0, 3.0, 4.0])),
-        task="binary" if classes == 2 else "multiclass",
-        n_classes=classes,
-        feature_names=("a", "b", "c", "d"),
-        feature_of_column=np.arange(4),
-        threshold=0.7,
-        seed=0,
-    )
-
-
-def test_the_search_pays_the_prices_of_the_validation_items() -> None:
+def test_the_search_pays_the_prices_of_the_validation_items(problem: Callable[..., Problem]) -> None:
     """Validation items have size 10, training items size 1; prices, also a group's, grow with size."""
     given = problem()
     costs = Costs(
@@ -46,10 +29,10 @@ def test_the_search_pays_the_prices_of_the_validation_items() -> None:
     assert max(found) > 0
 
 
-def test_a_label_missing_from_training_is_never_predicted() -> None:
+def test_a_label_missing_from_training_is_never_predicted(problem: Callable[..., Problem]) -> None:
     """A third of the validation rows have a class that is missing from training: the last, the middle or the first."""
     for renamed, unseen in (((0, 1), 2), ((0, 2), 1), ((1, 2), 0)):
-        given = problem(classes=3)
+        given = replace(problem(), task="multiclass", n_classes=3)
         label = np.array(renamed)
         validation_y = label[given.validation.y]
         validation_y[::3] = unseen
@@ -68,7 +51,7 @@ def test_a_label_missing_from_training_is_never_predicted() -> None:
             assert policy.details["g2"] == pytest.approx(expected)
 
 
-def test_the_margin_of_the_history_is_the_t_interval_of_the_runs() -> None:
+def test_the_margin_of_the_history_is_the_t_interval_of_the_runs(problem: Callable[..., Problem]) -> None:
     """The second of two runs is twice the mean minus the first; the margin of two numbers is t(0.975, 1)·|a − b|/2."""
     method = Emsco(population=20, max_iter=5, patience=0, exact_front=True, k=3)
     one = np.asarray(method.fit(problem()).history["front_members"])

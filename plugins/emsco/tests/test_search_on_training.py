@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,26 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
-from bench_core import Costs, Method, Part, Problem, Rows
-
-
-def problem(rows: int = 80, classes: int = 2, seed: int = 0) -> Problem:
-    """A problem with four features, each slightly informative."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(2 * rows, 4))
-    y = (X @ rng.normal(size=(4, classes)) + rng.gumbel(size=(2 * rows, classes))).argmax(axis=1).astype(np.int64)
-    y[:classes] = y[rows : rows + classes] = np.arange(classes)
-    return Problem(
-        train=Part(X[:rows], y[:rows]),
-        validation=Part(X[rows:], y[rows:]),
-        costs=Costs(np.arange(1.0, 5.0)),
-        task="binary" if classes == 2 else "multiclass",
-        n_classes=classes,
-        feature_names=tuple(f"f{i}" for i in range(4)),
-        feature_of_column=np.arange(4),
-        threshold=0.7,
-        seed=seed,
-    )
+from bench_core import Costs, Method, Problem, Rows
 
 
 def out_of_fold(given_problem: Problem, columns: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -53,7 +35,7 @@ def out_of_fold(given_problem: Problem, columns: list[int]) -> tuple[np.ndarray,
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_each_half_is_decided_by_classifiers_of_the_other(classes: int) -> None:
+def test_each_half_is_decided_by_classifiers_of_the_other(problem: Callable[..., Problem], classes: int) -> None:
     given_problem = problem(classes=classes)
     cache = prepare(given_problem, 1.0, "emsco", "training").cache
     assert cache.n_rows == 80
@@ -68,7 +50,9 @@ def test_each_half_is_decided_by_classifiers_of_the_other(classes: int) -> None:
 @pytest.mark.parametrize("method", [Emsco(population=30, max_iter=8, search="training"), Exhaustive(search="training")])
 @given(seed=st.integers(0, 30))
 @settings(max_examples=6, deadline=None)
-def test_validation_labels_do_not_change_what_is_found(method: Method, seed: int) -> None:
+def test_validation_labels_do_not_change_what_is_found(
+    problem: Callable[..., Problem], method: Method, seed: int
+) -> None:
     given_problem = problem(rows=60, seed=seed)
     other = replace(given_problem, validation=replace(given_problem.validation, y=1 - given_problem.validation.y))
     families = method.fit(given_problem), method.fit(other)
@@ -78,7 +62,7 @@ def test_validation_labels_do_not_change_what_is_found(method: Method, seed: int
     assert found[0] != found[1]
 
 
-def test_policies_answer_by_classifiers_of_the_whole_training_part() -> None:
+def test_policies_answer_by_classifiers_of_the_whole_training_part(problem: Callable[..., Problem]) -> None:
     given_problem = problem(rows=100)
     used = 0
     for policy in Exhaustive(k=1, search="training").fit(given_problem).policies:
@@ -94,7 +78,7 @@ def test_policies_answer_by_classifiers_of_the_whole_training_part() -> None:
     assert used
 
 
-def test_the_prices_are_those_of_the_training_items() -> None:
+def test_the_prices_are_those_of_the_training_items(problem: Callable[..., Problem]) -> None:
     given_problem = problem()
     sized = replace(
         given_problem,
@@ -107,7 +91,7 @@ def test_the_prices_are_those_of_the_training_items() -> None:
         assert search.prices.in_price(search.prices.costs_of(np.array([1], dtype=np.uint64))) == pytest.approx(price)
 
 
-def test_a_class_with_a_single_row_leaves_nothing_to_search() -> None:
+def test_a_class_with_a_single_row_leaves_nothing_to_search(problem: Callable[..., Problem]) -> None:
     rare = problem()
     y = np.zeros(80, dtype=np.int64)
     y[7] = 1
@@ -119,7 +103,7 @@ def test_a_class_with_a_single_row_leaves_nothing_to_search() -> None:
     assert family.diagnostics == {"constant": True}
 
 
-def test_a_label_that_only_one_half_has_is_never_right_in_it() -> None:
+def test_a_label_that_only_one_half_has_is_never_right_in_it(problem: Callable[..., Problem]) -> None:
     given_problem = problem(classes=3)
     y = given_problem.train.y % 2
     y[11] = 2
@@ -130,7 +114,7 @@ def test_a_label_that_only_one_half_has_is_never_right_in_it() -> None:
     assert not (right[:, place // 64] >> np.uint64(place % 64) & np.uint64(1)).any()
 
 
-def test_caches_that_differ_cannot_be_joined() -> None:
+def test_caches_that_differ_cannot_be_joined(problem: Callable[..., Problem]) -> None:
     given_problem = problem()
     train = given_problem.train
     one, other = (SubsetCache(train.X, train.y, train.X, train.y, 2, p) for p in (0.7, 0.8))

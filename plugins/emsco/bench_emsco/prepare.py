@@ -3,8 +3,8 @@
 A search maximises quality on its *evaluation rows*. In the paper, they are the validation rows (§4.3), which select
 among the policies as well: the policies then look better on validation than on new rows. `SearchRows` "training" leaves
 the validation rows alone: each half of the training part is decided by classifiers learned from the other half. There
-are two halves, not more parts, because each part needs a classifier of its own for every subset of features. Either
-way, the classifiers of the policies learn from the whole training part.
+are two halves, not more parts, because each part needs a classifier of its own for every subset of features. With both
+settings, the policies that are returned have classifiers learned from the complete training part.
 
 During the search, prices that grow with item size are averaged over the evaluation rows (the paper has constant
 prices). The core's bill is exact in any case.
@@ -41,7 +41,7 @@ class Search:
 
     Attributes:
         cache: decisions of every subset's classifier on the evaluation rows, fitted on request.
-        models: fits the policies' classifiers to the whole training part.
+        models: learns the classifiers of the returned policies, from the complete training part.
         prices: price of every subset, in integer units if they are exact.
         classes: int64: class codes that occur in the training part, ascending.
         thresholds: confidence thresholds p̂, in the order of `SubsetCache.use`.

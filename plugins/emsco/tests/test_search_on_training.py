@@ -1,4 +1,4 @@
-"""`search = "training"` decides the training rows by halves, and does not use the validation labels."""
+"""A search on the training part decides each half by classifiers of the other, and uses no validation label."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from bench_core import Costs, Part, Problem
+from bench_core import Costs, Part, Policy, Problem, Rows
 
 VARIABLES = ("BUDGETBENCH_SHARED", "BUDGETBENCH_MIRROR")
 
@@ -70,6 +70,20 @@ def problem(n: int = 4, rows: int = 80, classes: int = 2, seed: int = 0, prices:
 def fixture_problem() -> Callable[..., Problem]:
     """The function `problem`."""
     return problem
+
+
+def outcome(policy: Policy, given: Problem) -> tuple[int, int, float]:
+    """Conclusive rows, right rows and total bill of a policy on the validation part."""
+    decided = policy.decide(Rows(given.validation.X))
+    conclusive = decided.probabilities.max(axis=1) >= given.need_threshold("test")
+    right = conclusive & (decided.probabilities.argmax(axis=1) == given.validation.y)
+    return int(conclusive.sum()), int(right.sum()), float(given.costs.bill(decided.acquired).sum())
+
+
+@pytest.fixture(name="outcome", scope="session")
+def fixture_outcome() -> Callable[[Policy, Problem], tuple[int, int, float]]:
+    """The function `outcome`."""
+    return outcome
 
 
 class Split(NamedTuple):

@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 
 from bench_core import Costs, Family, Method, Part, Policy, Problem, Rows
 
-
-def outcome(policy: Policy, given: Problem) -> tuple[int, int, float]:
-    """Conclusive rows, right rows and total bill of a policy on the validation part."""
-    decided = policy.decide(Rows(given.validation.X))
-    assert decided.probabilities is not None
-    conclusive = decided.probabilities.max(axis=1) >= given.need_threshold("test")
-    right = conclusive & (decided.probabilities.argmax(axis=1) == given.validation.y)
-    return int(conclusive.sum()), int(right.sum()), float(given.costs.bill(decided.acquired).sum())
+Outcome = Callable[[Policy, Problem], tuple[int, int, float]]
 
 
 def dominated(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
@@ -35,7 +28,7 @@ def dominated(a: tuple[int, int, float], b: tuple[int, int, float]) -> bool:
 @given(st.integers(0, 50), st.integers(2, 3), st.integers(2, 5))
 @settings(max_examples=15, deadline=None)
 def test_a_policy_attains_the_searchs_objectives_on_validation(
-    problem: Callable[..., Problem], seed: int, classes: int, n: int
+    problem: Callable[..., Problem], outcome: Outcome, seed: int, classes: int, n: int
 ) -> None:
     given_problem = problem(n=n, rows=60, classes=classes, seed=seed)
     family = Emsco(population=20, max_iter=5).fit(given_problem)
@@ -51,7 +44,7 @@ def test_a_policy_attains_the_searchs_objectives_on_validation(
 @given(st.integers(0, 50), st.integers(2, 3), st.integers(1, 4), st.integers(1, 400_000))
 @settings(max_examples=15, deadline=None)
 def test_policies_attain_their_objectives_too_where_the_work_ended(
-    problem: Callable[..., Problem], seed: int, classes: int, k: int, work: int
+    problem: Callable[..., Problem], outcome: Outcome, seed: int, classes: int, k: int, work: int
 ) -> None:
     given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
     family = Exhaustive(k=k, max_work=work).fit(given_problem)
@@ -78,7 +71,7 @@ def test_policies_attain_their_objectives_too_where_the_work_ended(
 @given(st.integers(0, 50), st.integers(2, 3))
 @settings(max_examples=10, deadline=None)
 def test_no_evolved_policy_beats_the_exhaustive_front_and_none_of_the_front_beats_another(
-    problem: Callable[..., Problem], seed: int, classes: int
+    problem: Callable[..., Problem], outcome: Outcome, seed: int, classes: int
 ) -> None:
     given_problem = problem(n=5, rows=60, classes=classes, seed=seed)
     front = [outcome(policy, given_problem) for policy in Exhaustive(k=3).fit(given_problem).policies]
@@ -122,7 +115,7 @@ def test_seeds_differ_and_repeat(problem: Callable[..., Problem]) -> None:
     assert chromosomes(given_problem) != chromosomes(replace(given_problem, seed=1))
 
 
-def test_groups_are_paid_once_in_the_search_too(problem: Callable[..., Problem]) -> None:
+def test_groups_are_paid_once_in_the_search_too(problem: Callable[..., Problem], outcome: Outcome) -> None:
     base = problem()
     costs = Costs(np.zeros(4), np.array([0, 0, 1, -1]), np.array([5.0, 2.0]))
     given_problem = replace(base, costs=costs)
@@ -131,7 +124,7 @@ def test_groups_are_paid_once_in_the_search_too(problem: Callable[..., Problem])
         assert policy.details["cost"] == pytest.approx(outcome(policy, given_problem)[2] / rows)
 
 
-def test_a_label_missing_from_training_is_never_right(problem: Callable[..., Problem]) -> None:
+def test_a_label_missing_from_training_is_never_right(problem: Callable[..., Problem], outcome: Outcome) -> None:
     base = problem(n=6, classes=3)
     y = np.where(base.train.y == 2, 0, base.train.y)
     given_problem = replace(base, train=Part(base.train.X, y))
@@ -175,7 +168,7 @@ def test_wrong_parameters_and_problems_are_refused(problem: Callable[..., Proble
 
 @pytest.mark.parametrize("method", [Emsco(population=20, max_iter=4), Exhaustive(k=2)])
 def test_without_a_threshold_the_family_is_of_nine_and_shares_the_classifiers(
-    problem: Callable[..., Problem], method: Method
+    problem: Callable[..., Problem], outcome: Outcome, method: Method
 ) -> None:
     base = replace(problem(n=5, prices=np.array([1.0, 2.0, 4.0, 8.0, 16.0])), threshold=None)
     swept = method.fit(base)

@@ -79,11 +79,8 @@ def grow(
 ) -> GreedySearch:
     """Build one feature sequence per λ: the offline part.
 
-    At each step, sets are compared from the cheapest to the dearest. A set that could not win with accuracy 1 is not
-    trained; the sequences are the same as if it were.
-
     Args:
-        accuracy: trains a model on a set of features and returns its accuracy, at most 1.
+        accuracy: trains a model on a set of features and returns its accuracy.
         n_features: number d of features.
         curves: returns cost curves of sets.
         size: the item size at which costs are taken (the median).
@@ -98,26 +95,18 @@ def grow(
     trained = _Trained(accuracy)
     trained(0)
 
-    too_dear: set[int] = set()
-
     def best(larger: list[int], rate: float) -> int:
         cost = evaluate(curves(np.array(larger, dtype=np.int64)), size)
         if by == "cost":
             chosen = larger[int(cost.argmin())]
             trained(chosen)
             return chosen
-        gains = np.full(len(larger), -math.inf)
-        for at in np.argsort(cost, kind="stable").tolist():
-            if 1 - rate * cost[at] < gains.max():
-                too_dear.add(larger[at])
-            else:
-                gains[at] = trained(larger[at]) - rate * cost[at]
-        return larger[int(gains.argmax())]
+        gains = [trained(mask) for mask in larger]
+        return larger[int((np.array(gains) - rate * cost).argmax())]
 
     rates = lambdas if by == "gain" else (0.0,)
     sequences = tuple(grown_sets(n_features, partial(best, rate=rate)) for rate in rates)
-    too_dear -= trained.accuracies.keys() | trained.failures.keys()
-    expansion = Expansion(trained.accuracies, trained.failures, n_features, 0.0, too_dear=len(too_dear))
+    expansion = Expansion(trained.accuracies, trained.failures, n_features, 0.0)
     return GreedySearch(sequences, expansion, size)
 
 

@@ -74,7 +74,6 @@ class Expansion:
         n_features: number d of features.
         alpha: tolerance that the search was completed for; infinity if it was completed for none.
         stopped: whether a precomputation budget stopped the search.
-        too_dear: number of sets that Greedy compares but need not train, because of their cost; they count as expanded.
     """
 
     accuracy: Mapping[int, float]
@@ -82,12 +81,11 @@ class Expansion:
     n_features: int = 0
     alpha: float = 0.0
     stopped: bool = False
-    too_dear: int = 0
 
     @property
     def n_expanded(self) -> int:
-        """Number of sets that the article's search trains (Metric 1)."""
-        return len(self.accuracy) + len(self.failures) + self.too_dear
+        """Number of sets for which training was tried (Metric 1)."""
+        return len(self.accuracy) + len(self.failures)
 
     def candidates(self, prices: NDArray[np.float64]) -> Candidates:
         """The expanded sets with their cost curves, from prices, float64 (features, degree + 1)."""

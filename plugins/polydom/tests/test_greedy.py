@@ -76,51 +76,6 @@ def test_greedy_never_exceeds_the_budget(d: int, seed: int, size: float, budget:
     assert cost <= budget * (1 + 1e-11)
 
 
-@given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.lists(st.sampled_from((0.0, 0.01, 0.1, 1.0)), min_size=1))
-@settings(max_examples=80, deadline=None)
-def test_sets_too_dear_to_win_are_not_trained_and_change_no_sequence(d: int, seed: int, lambdas: list[float]) -> None:
-    rng = np.random.default_rng(seed)
-    prices = rng.choice([0.0, 1.0, 5.0, 20.0], d)
-    table = np.where(rng.random(1 << d) < 0.2, np.nan, rng.integers(0, 11, 1 << d) / 10)  # nan: cannot be trained
-    masks = np.arange(1 << d)
-    costs = (masks[:, None] >> np.arange(d) & 1) @ prices
-
-    trained: set[int] = {0}
-    sequences = []
-    for rate in lambdas:
-        value = np.where(np.isnan(table), -np.inf, table) - rate * costs
-        sequence = [0]
-        while sequence[-1] < len(masks) - 1:
-            larger = [sequence[-1] | 1 << f for f in range(d) if not sequence[-1] >> f & 1]
-            trained |= set(larger)
-            sequence.append(max(larger, key=lambda mask: value[mask]))
-        sequences.append(tuple(sequence))
-
-    asked: list[int] = []
-
-    def counted(features: tuple[int, ...]) -> float:
-        asked.append(mask_of(features))
-        return float(table[asked[-1]])
-
-    found = grow(counted, d, lambda sets: costs[sets][:, None], 1.0, lambdas)
-    assert found.sequences == tuple(sequences)
-    assert found.expansion.n_expanded == len(trained)
-    assert set(asked) <= trained
-
-
-def test_a_feature_whose_price_exceeds_any_gain_in_accuracy_is_trained_last() -> None:
-    asked: list[tuple[int, ...]] = []
-
-    def counted(features: tuple[int, ...]) -> float:
-        asked.append(features)
-        return accuracy(features)
-
-    found = grow(counted, 3, curves, 10.0, (1.0,))
-    assert orders(found.sequences) == [[1, 0, 2]]
-    assert asked == [(), (1,), (0, 1), (0, 1, 2)]
-    assert found.expansion.n_expanded == 1 + 3 + 2 + 1
-
-
 def test_a_set_that_cannot_be_trained_does_not_end_its_sequence() -> None:
     def fragile(features: tuple[int, ...]) -> float:
         if features == (0, 1):

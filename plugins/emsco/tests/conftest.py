@@ -75,6 +75,7 @@ def fixture_problem() -> Callable[..., Problem]:
 def outcome(policy: Policy, given: Problem) -> tuple[int, int, float]:
     """Conclusive rows, right rows and total bill of a policy on the validation part."""
     decided = policy.decide(Rows(given.validation.X))
+    assert decided.probabilities is not None
     conclusive = decided.probabilities.max(axis=1) >= given.need_threshold("test")
     right = conclusive & (decided.probabilities.argmax(axis=1) == given.validation.y)
     return int(conclusive.sum()), int(right.sum()), float(given.costs.bill(decided.acquired).sum())

@@ -47,8 +47,9 @@ def published_form(records: Records, shown: Collection[str]) -> Records:
     if frame.empty:
         return records
     before = values(frame["details"])
+    parsed = {text: json.loads(text) for text in set(before)}
     details = [
-        text if text == "{}" else _published_details(text, shown, grids[name])
+        _published_details(text, parsed[text], shown, grids[name])
         for name, text in zip(values(frame["name"]), before, strict=True)
     ]
     if details == before and all(infos[name] is info for name, info in records.infos.items()):
@@ -73,8 +74,7 @@ def _grid_names(records: Records, name: str) -> set[str]:
     return names | {key.removesuffix("s") for key in names}
 
 
-def _published_details(text: str, shown: Collection[str], grid: Collection[str]) -> str:
-    details = json.loads(text)
+def _published_details(text: str, details: Mapping[str, Any], shown: Collection[str], grid: Collection[str]) -> str:
     kept = {
         key: value
         for key, value in details.items()

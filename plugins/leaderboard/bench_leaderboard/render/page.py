@@ -90,7 +90,7 @@ def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
         trials = f"{done}" if done == expected else f"{done} of {expected}"
         prices = ", ".join(text(grid.costs) for grid in page.grids)
         body.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices, trials])
-    return table(["Data set", "Prices", "Trials run"], body, 2) if body else ""
+    return table(["Data set", "Cost schemes", "Trials run"], body, 2) if body else ""
 
 
 def _failures(records: Records) -> list[dict[str, Any]]:

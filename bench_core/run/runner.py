@@ -63,12 +63,14 @@ class FinishedRun:
     Attributes:
         session: the suite and its folders.
         plan: the plan of the complete suite after the run.
+        asked: the trials that the run was asked for (``--only``, ``--seeds``), with their states before the run.
         computed: how many trials were computed.
         options: options that plugins added to ``bench run``, by name.
     """
 
     session: SuiteSession
     plan: Plan
+    asked: Plan
     computed: int
     options: Mapping[str, Any]
 
@@ -135,7 +137,7 @@ def run_suite(
         report.summary.failures += now.failures
         report.summary.over_limit += now.over_limit
         complete = session.plan() if seeds is not None or only or now.computed or now.kept else plan
-        finished = FinishedRun(session, complete, report.summary.computed, options.plugin_options)
+        finished = FinishedRun(session, complete, plan, report.summary.computed, options.plugin_options)
         with suppress(DamagedRecordsError):
             _finish(finished, report)
         for line in session.warnings():
@@ -205,8 +207,7 @@ def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], li
             mean = sum(known) / len(known) if known else None
             cells.append("–" if mean is None else f"{100 * mean:.1f} %" if metric.percent else f"{mean:.4g}")
         rows.append([dataset, costs, method, *cells, str(len(seeds))])
-    heads = [metric.title or name for name, metric in suite.metrics.items()]
-    return ["data set", "costs", "method", *heads, "seeds"], rows
+    return ["data set", "costs", "method", *(m.title or name for name, m in suite.metrics.items()), "seeds"], rows
 
 
 def inapplicable_lines(plan: Plan) -> list[str]:

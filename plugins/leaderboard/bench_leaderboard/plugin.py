@@ -83,4 +83,5 @@ def bench_run_finished(run: FinishedRun) -> Written:
     from bench_leaderboard.render.results import results_table
 
     page, other = publish_run(run), other_code(run)
-    return Written(f"{page}; {other}" if other else str(page), results_table(run.session.folder))
+    asked = {(p.trial.dataset, p.trial.costs, p.trial.method) for p in run.asked.planned}
+    return Written(f"{page}; {other}" if other else str(page), results_table(run.session.folder, asked))

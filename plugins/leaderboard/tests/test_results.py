@@ -31,6 +31,16 @@ def test_a_run_ends_with_a_row_for_every_method_and_so_does_one_that_computes_no
     assert again.table == first.table
 
 
+def test_the_table_has_only_the_rows_that_the_run_was_asked_for(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    suite = SUITE + 'name = "first"\n[[methods]]\nuse = "slopes"\nname = "second"\n'
+    place.run(suite)
+    report = place.run(suite, only={"method": ["second"]})
+    assert report.table is not None
+    assert [row[:2] for row in report.table[1]] == [["blobs", "second"]]
+    assert "first" in (tmp_path / "out" / "s.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_a_large_suite_shows_its_first_rows_and_says_how_many_there_are(tmp_path: Path) -> None:
     place = Place(tmp_path)

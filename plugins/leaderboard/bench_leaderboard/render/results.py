@@ -1,9 +1,9 @@
-"""The table that ``bench run`` ends with: the page's rows, read from what was written beside it."""
+"""The table that ``bench run`` ends with: rows of the page that it was asked for, read from what was written."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,30 @@ __all__ = ["results_table"]
 _MOST_ROWS = 60
 
 
-def results_table(folder: Path) -> tuple[list[str], list[list[str]]] | None:
-    """Head and rows: every data set and method with the means of the selected policies on the test part.
+def results_table(
+    folder: Path, asked: Collection[tuple[str, str, str]] | None = None
+) -> tuple[list[str], list[list[str]]] | None:
+    """Head and rows: data sets and methods with the means of the selected policies on the test part.
 
-    A large suite gets only its first 60 rows; its page has all of them. None if nothing was written.
+    At most 60 rows; the page has all of them. None if nothing was written.
 
     Args:
         folder: the suite's own folder of published files.
+        asked: data set, cost scheme and method of each row to show; None shows all.
     """
     try:
         description = json.loads((folder / DESCRIPTION).read_bytes())
     except OSError:
         return None
     names = [name for name in description["columns"] if any(name in row["means"] for row in description["rows"])]
+    found = [
+        row for row in description["rows"] if asked is None or (row["dataset"], row["costs"], row["method"]) in asked
+    ]
     rows = [
         [row["heading"], row["method"], *(_shown(row, description["metrics"], name) for name in names), _seeds(row)]
-        for row in description["rows"][:_MOST_ROWS]
+        for row in found[:_MOST_ROWS]
     ]
-    if (more := len(description["rows"]) - len(rows)) > 0:
+    if (more := len(found) - len(rows)) > 0:
         rows.append([f"… {more} more", *[""] * (len(names) + 2)])
     return ["data set", "method", *(_head(description["metrics"][name]) for name in names), "seeds"], rows
 

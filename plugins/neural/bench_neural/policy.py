@@ -100,15 +100,26 @@ class StepPolicy(Policy):
             known: bool (rows, units).
         """
 
+    @property
+    def stops_early(self) -> bool:
+        """Whether a row may stop although it can pay for another unit."""
+        return False
+
     def decide(self, rows: Rows) -> Decisions:
         values = self.view.values(rows.X)
-        known = np.zeros((len(rows), self.view.units.count), dtype=bool)
-        active = np.arange(len(rows))
+        return self._answered(values, self.bought(values))
+
+    def bought(self, values: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """The units that each row has bought when it is answered: bool (rows, units); `values` is as in `choose`."""
+        known = np.zeros((len(values), self.view.units.count), dtype=bool)
+        if not self.stops_early and (self.limit is None or self.view.units.full <= self.limit):
+            return ~known  # whatever is chosen first
+        active = np.arange(len(values))
         while len(active):
             unit = self.choose(values[active], known[active])
             active, unit = active[unit >= 0], unit[unit >= 0]
             known[active, unit] = True
-        return self._answered(values, known)
+        return known
 
     def decide_known(self, rows: Rows, known: NDArray[np.bool_]) -> Decisions:
         """The answer from any set of known features."""
@@ -138,6 +149,9 @@ class OrderPolicy(StepPolicy):
     """
 
     order: NDArray[np.int64]
+
+    def bought(self, values: NDArray[np.float32]) -> NDArray[np.bool_]:
+        return np.repeat(super().bought(values[:1]), len(values), axis=0)
 
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
         return best_unit(-np.argsort(self.order), affordable(self.view, known, self.limit))
@@ -173,6 +187,10 @@ class ValuePolicy(StepPolicy):
     confidence: float | None = None
     lambda_: float | None = None
 
+    @property
+    def stops_early(self) -> bool:
+        return self.confidence is not None or self.lambda_ is not None
+
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
         outputs = self.predictor(self.view.inputs(values, known))
         sure = outputs[:, max(self.classes, 1) :].astype(np.float64)
@@ -203,6 +221,10 @@ class ActionPolicy(StepPolicy):
     q: Network
     code: float
 
+    @property
+    def stops_early(self) -> bool:
+        return True
+
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
         inputs = self.view.inputs(values, known)
         column = np.full((len(inputs), 1), self.code, dtype=np.float32)
@@ -221,6 +243,10 @@ class RewardPolicy(StepPolicy):
     """
 
     confidence: float | None = None
+
+    @property
+    def stops_early(self) -> bool:
+        return self.confidence is not None
 
     def choose(self, values: NDArray[np.float32], known: NDArray[np.bool_]) -> NDArray[np.int64]:
         outputs = self.predictor(self.view.inputs(values, known))

@@ -15,7 +15,7 @@ from bench_neural.information import Imputer, InformationPolicy
 from bench_neural.kernels import dense, points, samples
 from bench_neural.kernels_ahead import information
 from bench_neural.partial import PartialNetwork
-from bench_neural.policy import ActionPolicy, Network, OrderPolicy, ScorePolicy, ValuePolicy
+from bench_neural.policy import ActionPolicy, Network, OrderPolicy, RewardPolicy, ScorePolicy, ValuePolicy
 from bench_neural.view import Units, view_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,6 +54,8 @@ def some_policies(problem, rng):
         ValuePolicy(**with_units, lambda_=0.1),
         ValuePolicy(**with_units, confidence=0.7),
         ActionPolicy(**common, q=random_network(rng, inputs + 1, 6, 6, units + 1), code=0.3),
+        RewardPolicy(**with_units, limit=half),
+        RewardPolicy(**with_units, confidence=0.7),
         InformationPolicy(**common, imputer=imputer, limit=half),
     ]
 
@@ -141,6 +143,22 @@ def test_no_row_pays_more_than_its_budget_and_the_largest_budget_buys_everything
         acquired = policy.decide(problem.validation.rows()).acquired
         assert problem.costs.bill(acquired).max() <= limit * (1 + 1e-9)
     assert acquired.all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("share", [None, 0.0, 0.5, 1.0, 2.0])
+def test_rows_have_bought_what_they_choose_one_after_the_other(variant, share):
+    problem, rng = make_problem("multiclass", variant), np.random.default_rng(2)
+    for policy in some_policies(problem, rng):
+        limited = replace(policy, limit=None if share is None else share * policy.view.units.full)
+        values = policy.view.values(problem.validation.X[:12])
+        known = np.zeros((12, policy.view.units.count), dtype=bool)
+        for row in range(12):
+            here = slice(row, row + 1)
+            while (unit := limited.choose(values[here], known[here])[0]) >= 0:
+                known[row, unit] = True
+        np.testing.assert_array_equal(limited.bought(values), known)
+        assert limited.bought(values[:0]).shape == (0, policy.view.units.count)
 
 
 def test_a_group_whose_members_have_no_prices_is_bought_at_once():

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench_models.subsets.kernels_regression import loss_gradient, loss_hessian
 from numba import boolean, float64, int32, int64, uint64
 from numba.core import config
 
 from ._kernels_decide import decide_range
 from ._kernels_lookup import find_many, insert_many
-from ._kernels_regression import _gradient, _hessian
 
 __all__ = ["compile_after_others", "compile_from_the_end"]
 
@@ -39,5 +39,5 @@ def compile_from_the_end() -> None:
     fits, bits = float64[:, :, ::1], uint64[:, :, ::1]
     decide_range.compile((matrix, int64, int64, lines, flags, fits, numbers, int64, int64, int64, bits, bits))
     find_many.compile((sets, places, sets, places, lines))
-    _hessian.compile((matrix, lines, int64, matrix, matrix, float64, numbers, matrix, matrix))
-    _gradient.compile((matrix, lines, int64, numbers, matrix, matrix, matrix, float64, numbers, numbers))
+    loss_hessian.compile((matrix, lines, int64, matrix, matrix, float64, numbers, matrix, matrix))
+    loss_gradient.compile((matrix, lines, int64, numbers, matrix, matrix, matrix, float64, numbers, numbers))

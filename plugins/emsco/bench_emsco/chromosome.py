@@ -12,9 +12,10 @@ import math
 from typing import cast
 
 import numpy as np
+from bench_models.subsets.sets import Sets, from_flags
 from numpy.typing import NDArray
 
-from bench_emsco.sets import Sets, from_flags, new_sets
+from bench_emsco.sets import new_sets
 
 Chromosomes = NDArray[np.int8] | NDArray[np.int16]
 Masks = Sets

@@ -19,11 +19,12 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+from bench_models.subsets.sets import ONE_WORD, all_features
 from numpy.typing import NDArray
 
 from bench_emsco.chromosome import Chromosomes, Masks, cumulative_masks, stage_counts
 from bench_emsco.pareto import MAX_ROWS, Ints
-from bench_emsco.sets import ONE_WORD, all_features, distinct_sets, new_sets, unique_sets
+from bench_emsco.sets import distinct_sets, new_sets, unique_sets
 
 CostsOf = Callable[[Masks], NDArray[Any]]
 """A function from m sets of features to their prices (m,): int64 (ties are exact) or float64, in [0, inf)."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bench_models.subsets.models import stage_probabilities
 from numpy.typing import NDArray
 
 from bench_core import Decisions, Policy, Rows, next_of_stages
-from bench_emsco.subset_models import stage_probabilities
 
 __all__ = ["MultiStagePolicy", "Stage"]
 

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 from bench_models.folds import folds, others, taking
+from bench_models.subsets.models import SubsetModels
+from bench_models.subsets.sets import members
 from numpy.typing import NDArray
 
 from bench_core import Part, Policy, Problem, plain
@@ -25,9 +27,8 @@ from bench_emsco.chromosome import Chromosomes, cumulative_masks
 from bench_emsco.parameters import SearchRows
 from bench_emsco.policy import MultiStagePolicy, Stage
 from bench_emsco.prices import SubsetPrices
-from bench_emsco.sets import members, unique_sets
+from bench_emsco.sets import unique_sets
 from bench_emsco.subset_cache import SubsetCache
-from bench_emsco.subset_models import SubsetModels
 
 __all__ = ["Search", "policies_of", "prepare", "searchable"]
 

@@ -14,9 +14,8 @@ from math import gcd, lcm
 from typing import Any
 
 import numpy as np
+from bench_models.subsets.sets import check_sets, from_flags
 from numpy.typing import ArrayLike, NDArray
-
-from .sets import check_sets, from_flags
 
 __all__ = ["SubsetPrices"]
 

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from bench_models.subsets.models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
+from bench_models.subsets.sets import ONE_WORD, Sets, check_sets, members
 from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import ONE_WORD, Sets, as_integer, check_sets, distinct_sets, members, new_sets
-from .subset_models import SubsetModels, check_labels, check_matrix, design_lines, subset_columns
+from bench_emsco.sets import as_integer, distinct_sets, new_sets
 
 __all__ = ["Lookup", "SubsetCache"]
 
@@ -53,7 +54,7 @@ class SubsetCache:
         n_classes: 2 (binary logistic regression) or more (multinomial).
         threshold: a row is confident if its highest class probability is at least this. Several thresholds share the
             fits; `use` selects the one that ``confident`` and ``right`` refer to, initially the first.
-        column_of_feature: see `subset_models.feature_index`; by default one column per feature.
+        column_of_feature: see `bench_models.subsets.models.feature_index`; by default one column per feature.
         C: inverse strength of the l2 penalty.
         threads: number of threads; by default at most two.
 
@@ -235,8 +236,8 @@ class SubsetCache:
     def coefficients(self, mask: int | Sets) -> NDArray[np.float64]:
         """The fit of one subset, (1, 1 + d) or (K, 1 + d): intercept first, then the subset's columns, ascending.
 
-        Use it with `subset_models.stage_probabilities` on X[:, cache.columns(mask)]. The model is fitted again on each
-        call; the fit is a pure function of the subset, so it is the model of the stored bits.
+        Use it with `bench_models.subsets.models.stage_probabilities` on X[:, cache.columns(mask)]. The model is fitted
+        again on each call; the fit is a pure function of the subset, so it is the model of the stored bits.
         """
         fits = self.models.fit(np.asarray(mask, dtype=np.uint64), threads=1)
         return fits.coefficients[0][:, np.concatenate([[0], self.columns(mask) + 1])]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from bench_models.subsets.sets import check_sets, pack_rows
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import check_sets, pack_rows
 from .subset_cache import Lookup
 
 __all__ = ["TableCache"]

@@ -14,7 +14,7 @@ import time
 import numpy as np
 from bench_data import synthetic, table
 from bench_emsco.subset_cache import SubsetCache
-from bench_emsco.subset_models import stage_probabilities
+from bench_models.subsets.models import stage_probabilities
 
 
 def main() -> None:

@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 from bench_data import credit, table
-from bench_emsco.sets import pack_rows
 from bench_emsco.subset_cache import SubsetCache
-from bench_emsco.subset_models import stage_probabilities
+from bench_models.subsets.models import stage_probabilities
+from bench_models.subsets.sets import pack_rows
 
 THRESHOLD = 0.75
 

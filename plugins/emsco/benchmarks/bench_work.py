@@ -16,8 +16,8 @@ import time
 import numpy as np
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.parameters import MAX_WORK
-from bench_emsco.sets import from_flags
-from bench_emsco.subset_models import SubsetModels, stage_probabilities
+from bench_models.subsets.models import SubsetModels, stage_probabilities
+from bench_models.subsets.sets import from_flags
 from sklearn.linear_model import LogisticRegression
 
 SHAPES = [(1500, 57, 2), (900, 64, 10), (1500, 54, 7), (1000, 336, 2), (1886, 20, 3)]

@@ -1,4 +1,4 @@
-"""Fixtures: a minimiser for references, small problems, and the paper's real data.
+"""Fixtures: small problems, and the paper's real data.
 
 Tests without that data are skipped, with a reason.
 
@@ -20,30 +20,6 @@ import pytest
 from bench_core import Costs, Part, Policy, Problem, Rows
 
 VARIABLES = ("BUDGETBENCH_SHARED", "BUDGETBENCH_MIRROR")
-
-
-def least(
-    theta: np.ndarray,
-    loss: Callable[[np.ndarray], float],
-    newton: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-) -> np.ndarray:
-    """Minimise a loss by damped Newton steps from theta; ``newton`` returns the gradient and the Newton step."""
-    for _ in range(200):
-        gradient, step = newton(theta)
-        decrement = float((gradient * step).sum())
-        t = 1.0
-        while decrement > 1e-8 and loss(theta - t * step) > loss(theta) - 1e-4 * t * decrement and t > 1e-12:
-            t *= 0.5
-        theta = theta - t * step
-        if decrement < 1e-24:
-            break
-    return theta
-
-
-@pytest.fixture(name="least")
-def fixture_least() -> Callable[..., np.ndarray]:
-    """The function `least`, for tests that compare with a NumPy reference implementation."""
-    return least
 
 
 def problem(n: int = 4, rows: int = 80, classes: int = 2, seed: int = 0, prices: np.ndarray | None = None) -> Problem:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from bench_emsco import chromosome, sets
-from bench_emsco.sets import ONE_WORD
+from bench_models.subsets.sets import ONE_WORD
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

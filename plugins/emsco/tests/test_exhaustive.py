@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from bench_emsco.exhaustive import chromosome_count, exact_front, exact_front_reference
 from bench_emsco.prices import SubsetPrices
-from bench_emsco.sets import pack_rows
 from bench_emsco.subset_cache import SubsetCache
+from bench_models.subsets.sets import pack_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression

@@ -10,9 +10,9 @@ import pytest
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
 from bench_emsco.prepare import prepare, searchable
-from bench_emsco.sets import pack_rows
 from bench_emsco.subset_cache import SubsetCache
 from bench_models.folds import folds
+from bench_models.subsets.sets import pack_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression

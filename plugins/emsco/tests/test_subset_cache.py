@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_emsco import _compile, _kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression
+from bench_emsco import _compile, _kernels_decide, _kernels_lookup
 from bench_emsco._compile import compile_after_others, compile_from_the_end
-from bench_emsco.sets import pack_rows
 from bench_emsco.subset_cache import SubsetCache
-from bench_emsco.subset_models import stage_probabilities, subset_columns
 from bench_emsco.table_cache import TableCache
+from bench_models.subsets import kernels_linalg, kernels_regression, kernels_scores
+from bench_models.subsets.models import stage_probabilities, subset_columns
+from bench_models.subsets.sets import pack_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core import config
@@ -198,9 +199,9 @@ def test_every_kernel_is_compiled_for_a_single_kind_of_array():
         SubsetCache(table, labels, table, labels, 2, 0.7).indices(np.arange(16))
     compiled = {
         f"{module.__name__}.{name}": len(function.signatures)
-        for module in (_kernels_decide, _kernels_linalg, _kernels_lookup, _kernels_regression)
+        for module in (_kernels_decide, _kernels_lookup, kernels_linalg, kernels_regression, kernels_scores)
         for name, function in vars(module).items()
         if hasattr(function, "signatures")
     }
-    assert compiled["bench_emsco._kernels_regression.fit_range"] == 1
+    assert compiled["bench_models.subsets.kernels_regression.fit_range"] == 1
     assert max(compiled.values()) == 1, compiled

@@ -14,9 +14,9 @@ from bench_emsco.evolution import EvolutionParams, EvolutionResult, evolve
 from bench_emsco.exhaustive_method import Exhaustive
 from bench_emsco.method import Emsco
 from bench_emsco.prices import SubsetPrices
-from bench_emsco.sets import pack_rows
 from bench_emsco.subset_cache import SubsetCache
 from bench_emsco.table_cache import TableCache
+from bench_models.subsets.sets import all_features, check_sets, from_flags, members, pack_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,28 +27,28 @@ from bench_core import Costs, Part, Policy, Problem
 @given(st.integers(0, 2**32 - 1), st.integers(1, 200), st.integers(1, 9))
 def test_sets_hold_what_they_are_made_of(seed: int, n: int, count: int) -> None:
     flags = np.random.default_rng(seed).random((count, n)) < 0.5
-    made = sets.check_sets(sets.from_flags(flags), n)
+    made = check_sets(from_flags(flags), n)
     integers = [sum(1 << f for f in np.flatnonzero(row).tolist()) for row in flags]
     assert [sets.as_integer(one) for one in made] == integers
     assert all((sets.has(made, f) == flags[:, f]).all() for f in range(n))
-    assert (sets.members(made, np.arange(n)) == flags).all()
+    assert (members(made, np.arange(n)) == flags).all()
     distinct, place = sets.unique_sets(made)
     assert (distinct[place] == made).all()
     assert len(distinct) == len(set(integers))
-    assert sets.as_integer(sets.all_features(n)[0]) == (1 << n) - 1
+    assert sets.as_integer(all_features(n)[0]) == (1 << n) - 1
 
 
 @pytest.mark.parametrize(("n", "shape"), [(64, (2,)), (64, (2, 2)), (100, (3, 1)), (130, (1, 2, 3))])
 def test_sets_of_another_shape_are_refused(n: int, shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="masks"):
-        sets.check_sets(np.zeros(shape, np.uint64), n)
+        check_sets(np.zeros(shape, np.uint64), n)
 
 
 @pytest.mark.parametrize("n", [65, 100, 191])
 def test_a_feature_out_of_range_is_refused(n: int) -> None:
-    beyond = sets.from_flags(np.arange(n + 1)[None, :] == n)
+    beyond = from_flags(np.arange(n + 1)[None, :] == n)
     with pytest.raises(ValueError, match=f"above {n - 1}"):
-        sets.check_sets(beyond, n)
+        check_sets(beyond, n)
 
 
 class HighBits:
@@ -147,12 +147,12 @@ def test_the_classifier_of_high_features_is_that_of_the_same_columns_alone(seed:
     flags = rng.random((6, 4)) < 0.5
     spread = np.zeros((6, 100), dtype=bool)
     spread[:, high] = flags
-    at, reference = wide.indices(sets.from_flags(spread)), narrow.indices(sets.from_flags(flags))
+    at, reference = wide.indices(from_flags(spread)), narrow.indices(from_flags(flags))
     assert (wide.confident[at] == narrow.confident[reference]).all()
     assert (wide.right[at] == narrow.right[reference]).all()
-    assert (wide.indices(sets.from_flags(spread)) == at).all()
+    assert (wide.indices(from_flags(spread)) == at).all()
     assert wide.n_fitted == len(np.unique(at))
-    for one, other in zip(sets.from_flags(spread), sets.from_flags(flags), strict=True):
+    for one, other in zip(from_flags(spread), from_flags(flags), strict=True):
         assert (wide.columns(one) == high[narrow.columns(other)]).all()
         assert wide.coefficients(one) == pytest.approx(narrow.coefficients(other), abs=1e-8)
 
@@ -161,7 +161,7 @@ def test_many_wide_subsets_survive_growth() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 70)), np.arange(40) % 2
     cache = SubsetCache(X, y, X, y, 2, 0.7)
-    asked = sets.from_flags(rng.random((400, 70)) < 0.1)
+    asked = from_flags(rng.random((400, 70)) < 0.1)
     first = cache.indices(asked[:50])
     bits = cache.confident[first].copy()
     index = cache.indices(asked)
@@ -178,7 +178,7 @@ def test_wide_sets_cost_the_sum_of_prices_and_of_groups_once(seed: int, n: int) 
     price, group = rng.integers(0, 9, n), rng.choice(n, 7, replace=False).tolist()
     costs = SubsetPrices(price.tolist(), [group], [20])
     expected = [price[row].sum() + 20 * bool(row[group].any()) for row in flags]
-    assert costs.in_price(costs.costs_of(sets.from_flags(flags))) == pytest.approx(expected)
+    assert costs.in_price(costs.costs_of(from_flags(flags))) == pytest.approx(expected)
 
 
 def wide_problem(n: int, informative: list[int]) -> Problem:

@@ -1,4 +1,4 @@
-"""Small dense linear algebra shared by the compiled subset regressions (EMSCO, section 2: the stage classifiers).
+"""Small dense linear algebra of the compiled subset regressions.
 
 Everything here works on a *design*: a C-contiguous float64 array of shape (1 + columns, padded rows) whose row 0 is the
 intercept (ones) and whose other rows are the columns of X. Rows of X are therefore the inner, contiguous axis, which is

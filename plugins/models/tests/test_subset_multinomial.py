@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bench_emsco.subset_models import SubsetModels, stage_probabilities, subset_columns
+from bench_models.subsets.models import SubsetModels, stage_probabilities, subset_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression

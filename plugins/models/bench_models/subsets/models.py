@@ -1,8 +1,7 @@
-"""Stage classifiers on feature subsets, for two and for more classes: inputs, fits, probabilities (EMSCO, section 2).
+"""l2 logistic regressions on feature subsets, for two and for more classes: inputs, fits, probabilities.
 
-A stage classifier is an l2-regularised logistic regression on the features acquired so far. A *subset* is a set of
-features as in `sets`: one uint64 in which bit f is feature f, or several words for 64 features and more. A feature may
-own several columns of X.
+A *subset* is a set of features as in `sets`: one uint64 in which bit f is feature f, or several words for 64 features
+and more. A feature may own several columns of X.
 """
 
 from __future__ import annotations
@@ -12,12 +11,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bench_models.threads import resolve_threads, run_ranges
 from numpy.typing import ArrayLike, NDArray
 
-from .sets import Sets, all_features, check_sets, members
+from bench_models.subsets.sets import Sets, all_features, check_sets, members
+from bench_models.threads import resolve_threads, run_ranges
 
-__all__ = ["SubsetFits", "SubsetModels", "feature_index", "stage_probabilities", "subset_columns"]
+__all__ = [
+    "SubsetFits",
+    "SubsetModels",
+    "check_labels",
+    "check_matrix",
+    "design_lines",
+    "feature_index",
+    "stage_probabilities",
+    "subset_columns",
+]
 
 # Expand the loss at this fraction of the full fit: 0.6 to 0.7 need a fifth fewer steps than 0 or 1.
 _EXPANSION = 0.65
@@ -86,7 +94,7 @@ def subset_columns(mask: int | Sets, owner: NDArray[np.int64]) -> NDArray[np.int
 
 
 def stage_probabilities(X: ArrayLike, coefficients: ArrayLike) -> NDArray[np.float64]:
-    """Class probabilities of one stage classifier, (rows, classes).
+    """Class probabilities of one model, (rows, classes).
 
     Args:
         X: (rows, d): exactly the columns of the coefficients.
@@ -175,7 +183,7 @@ class SubsetModels:
         C: float = 1.0,
         column_of_feature: Sequence[ArrayLike] | ArrayLike | None = None,
     ) -> None:
-        from ._kernels_regression import quadratic_model
+        from bench_models.subsets.kernels_regression import quadratic_model
 
         if n_classes < 2:
             raise ValueError(f"n_classes must be at least 2, got {n_classes}")
@@ -228,7 +236,7 @@ class SubsetModels:
         Raises:
             ValueError: a subset has a feature that X does not have.
         """
-        from ._kernels_regression import fit_range
+        from bench_models.subsets.kernels_regression import fit_range
 
         subsets = check_sets(masks, self.n_features)
         chosen = members(subsets, self.owner)

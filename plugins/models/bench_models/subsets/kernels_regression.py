@@ -1,4 +1,4 @@
-"""Compiled l2 regressions on many feature subsets of one design (EMSCO, section 2: the stage classifiers).
+"""Compiled l2 logistic regressions on many feature subsets of one design.
 
 One driver serves both losses. With `basis` of shape (1, 1) the model is the binary one: one score z per row and
 p = 1 / (1 + exp(-z)). With K >= 3 classes, `basis` is a (K, K - 1) matrix whose orthonormal columns span the vectors
@@ -18,8 +18,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ._kernels_decide import normalise, select_columns
-from ._kernels_linalg import SUMS, cholesky_inplace, cholesky_solve, linear_scores, transposed_product, weighted_gram
+from bench_models.subsets.kernels_linalg import (
+    SUMS,
+    cholesky_inplace,
+    cholesky_solve,
+    linear_scores,
+    transposed_product,
+    weighted_gram,
+)
+from bench_models.subsets.kernels_scores import normalise, select_columns
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +57,7 @@ def _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, sc
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _gradient(design, cols, size, theta, basis, proba, target, ridge, line, out):
+def loss_gradient(design, cols, size, theta, basis, proba, target, ridge, line, out):
     classes, axes = basis.shape
     rows = design.shape[1]
     for a in range(axes):
@@ -67,7 +74,7 @@ def _gradient(design, cols, size, theta, basis, proba, target, ridge, line, out)
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _hessian(design, cols, size, basis, proba, ridge, line, scratch, out):
+def loss_hessian(design, cols, size, basis, proba, ridge, line, scratch, out):
     """Blocks (a, b <= a) of the Hessian, each a Gram matrix weighted by the class covariance of every row."""
     classes, axes = basis.shape
     rows = design.shape[1]
@@ -167,7 +174,7 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
         else:
             theta[:dim] = 0.0
         _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
-        _gradient(design, cols, size, theta, basis, proba, target, ridge, line, gradient)
+        loss_gradient(design, cols, size, theta, basis, proba, target, ridge, line, gradient)
         previous = np.inf
         done = False
         taken = 0
@@ -179,7 +186,7 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
                 cholesky_solve(hessian, dim, gradient, step)
                 decrement = _dot(gradient, step, dim)
             if not have or (decrement > TOLERANCE and decrement > REFRESH * previous):
-                _hessian(design, cols, size, basis, proba, ridge, line, scratch, hessian)
+                loss_hessian(design, cols, size, basis, proba, ridge, line, scratch, hessian)
                 cholesky_inplace(hessian, dim)
                 cholesky_solve(hessian, dim, gradient, step)
                 decrement = _dot(gradient, step, dim)
@@ -206,7 +213,7 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
                 for i in range(dim):
                     trial[i] = theta[i] - t * step[i]
                 _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
-                _gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
+                loss_gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
                 along = _dot(new_gradient, step, dim)
                 if along >= 0.0 or (taken <= _TRUSTING and along >= -0.5 * decrement):
                     moved = True
@@ -261,8 +268,8 @@ def quadratic_model(
     hessian = np.zeros((width, width))
     gradient = np.zeros(width)
     _probabilities(design, cols, lines, theta, basis, coordinate, proba, bits, bits.view(np.float64))
-    _gradient(design, cols, lines, theta, basis, proba, target, ridge, line, gradient)
-    _hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
+    loss_gradient(design, cols, lines, theta, basis, proba, target, ridge, line, gradient)
+    loss_hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
     above = np.triu_indices(width, 1)
     hessian[above] = hessian.T[above]
     pull = np.array([_dot(row, theta, width) for row in hessian]) - gradient

@@ -75,6 +75,7 @@ class Budgeted(Method):
         trainer = Trainer(
             make_learner(self.learner, self.strength, seed),
             problem.train.X, problem.train.y, units.columns, folds=parts,
+            strength=self.strength if self.learner == "logistic" else None,
         )  # fmt: skip
         if self.share_accuracies:
             rows = (problem.train.X, problem.train.y, measured.X, measured.y)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bench_models.remembered import FieldsOnly
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from bench_polydom.logistic import LogisticFold
 
 __all__ = ["Majority", "Trainer", "shared_accuracies"]
 
@@ -62,7 +66,7 @@ class Majority:
 
 
 @dataclass(eq=False)
-class Trainer:
+class Trainer(FieldsOnly):
     """Accuracy of a learner on sets of features, and its fitted models.
 
     Attributes:
@@ -76,6 +80,8 @@ class Trainer:
             training rows of each fold, int64.
         models: fitted models by set of features.
         known: measured accuracies by set of features.
+        strength: inverse strength of the penalty if the learner is ``logistic``, whose cross-validation is then
+            compiled; None for other learners.
     """
 
     learner: Any
@@ -87,6 +93,7 @@ class Trainer:
     folds: int | Sequence[NDArray[np.int64]] = 5
     models: dict[tuple[int, ...], Any] = field(default_factory=dict)
     known: dict[tuple[int, ...], float] = field(default_factory=dict)
+    strength: float | None = None
 
     def columns_of(self, features: Sequence[int]) -> NDArray[np.int64]:
         """The columns of a set of features, in ascending order."""
@@ -126,10 +133,30 @@ class Trainer:
         if self.X_test is not None:
             return float(np.mean(self.model(features).predict(self.X_test[:, columns]) == self.y_test))
         right = 0
-        for train, test in self._splits():
-            model = self._fit(features, self.X[train], self.y[train])
-            right += int(np.sum(model.predict(self.X[test][:, columns]) == self.y[test]))
+        for number, (train, test) in enumerate(self._folds):
+            compiled = self._compiled[number] if features else None
+            count = compiled.right(columns) if compiled is not None else None
+            if count is None:
+                model = self._fit(features, self.X[train], self.y[train])
+                count = int(np.sum(model.predict(self.X[test][:, columns]) == self.y[test]))
+            right += count
         return right / len(self.y)
+
+    @cached_property
+    def _folds(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return list(self._splits())
+
+    @cached_property
+    def _compiled(self) -> list[LogisticFold | None]:
+        """Each fold with the compiled learner; None where only scikit-learn's can be used."""
+        from bench_polydom.logistic import LogisticFold
+
+        return [
+            LogisticFold.of((self.X[train], self.y[train]), (self.X[test], self.y[test]), self.strength)
+            if self.strength is not None and not (self.y[train] == self.y[train][0]).all()
+            else None
+            for train, test in self._folds
+        ]
 
     def _splits(self) -> Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The rows to train on and to measure on, fold by fold."""

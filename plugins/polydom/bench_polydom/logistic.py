@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 
 __all__ = ["LogisticFold"]
 
+_MOST_COEFFICIENTS = 500
+"""Largest fit that is compiled: Newton's method solves for all coefficients at once, and from about 500 of them on,
+scikit-learn's L-BFGS is as fast or faster (`benchmarks/training.py`)."""
+
 
 @dataclass(frozen=True, eq=False)
 class LogisticFold:
@@ -51,7 +55,9 @@ class LogisticFold:
         return cls(models, classes, np.ascontiguousarray(scaler.transform(test[0]).T), test[1])
 
     def right(self, columns: NDArray[np.int64]) -> int | None:
-        """Number of right answers of the regression on some columns; None if its fit did not converge."""
+        """Number of right answers of the regression on some columns; None if it is too large or did not converge."""
+        if (len(self.classes) - 1) * (len(columns) + 1) > _MOST_COEFFICIENTS:
+            return None
         flags = np.zeros((1, len(self.X)), dtype=bool)
         flags[0, columns] = True
         fit = self.models.fit(from_flags(flags), threads=1)

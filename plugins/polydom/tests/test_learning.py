@@ -59,6 +59,14 @@ def test_a_fit_that_does_not_converge_is_left_to_scikit_learn(monkeypatch: pytes
     assert compiled.accuracy((0, 1)) == plain.accuracy((0, 1))
 
 
+def test_large_fits_are_left_to_scikit_learn():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 300)), np.arange(60) % 3
+    fold = LogisticFold.of((X[:40], y[:40]), (X[40:], y[40:]), 1.0)
+    assert fold.right(np.arange(300)) is None
+    assert fold.right(np.arange(30)) is not None
+
+
 def test_a_trainer_is_pickled_without_its_compiled_folds():
     compiled, plain = trainers(2, 60, 3, 4, 1.0)
     compiled.accuracy((1, 2))

@@ -175,6 +175,21 @@ def test_compiling_kernels_has_a_memory_limit_if_trials_have_one(
     assert int(noted.read_text()) == limit
 
 
+@pytest.mark.slow
+def test_kernels_are_compiled_again_when_a_requirement_of_their_plugin_changes(bench: Bench) -> None:
+    install(bench.plugins, "notes_plugin", _NOTES, "notes")
+    install(bench.plugins, "helper", "", "helper")
+    metadata = bench.plugins / "notes_plugin-1.0.dist-info" / "METADATA"
+    metadata.write_text(f"{metadata.read_text()}Requires-Dist: helper\n")
+    kernels = bench.folder / "kernels"
+    suite = bench.suite(BLOBS + method("notes", "notes"))
+    for place, value in (("a", 1), ("b", 1), ("c", 2)):
+        (bench.plugins / "helper.py").write_text(f"BENCH_CONTRACT_VERSION = 1\nVALUE = {value}\n")
+        isolated = {"BUDGETBENCH_ISOLATION": "process", "NUMBA_CACHE_DIR": str(kernels)}
+        bench("run", suite, "--store", place, "--out", f"out-{place}", **isolated)
+    assert len(list(kernels.rglob("notes-*"))) == 2
+
+
 @pytest.mark.weekly
 def test_the_time_limit_does_not_count_what_importing_takes(tmp_path: Path) -> None:
     plugin = (

@@ -80,7 +80,7 @@ class Probing:
             return {"refused": str(error)}
         except Exception as error:
             return {"refused": f"{where}: {one_line(error)}"}
-        limits = attempt(partial(_limits, method))
+        limits = attempt(lambda: {"tasks": sorted(method.tasks), **{name: getattr(method, name) for name in _LIMITS}})
         return {**values, "limits": limits if isinstance(limits, dict) else None}
 
     def _answer(self, what: str, facts: DataFacts, name: str, given: dict[str, Any], where: str) -> Any:
@@ -97,10 +97,6 @@ def _method(cls: type[Method]) -> dict[str, Any]:
         "asks": [name for name in QUESTIONS if getattr(cls, name) is not getattr(Method, name)],
         "about": description_of(cls),
     }
-
-
-def _limits(method: Any) -> dict[str, Any]:
-    return {"tasks": sorted(method.tasks), **{name: getattr(method, name) for name in _LIMITS}}
 
 
 def _registrations(manager: pluggy.PluginManager) -> dict[str, list[tuple[str, ...]]]:

@@ -213,8 +213,7 @@ def summary_table(suite: Suite, plan: Plan, store: Store) -> tuple[list[str], li
 def inapplicable_lines(plan: Plan) -> list[str]:
     """A line for every method that is not applicable to some data sets, with their names and the reason."""
     datasets: dict[tuple[str, str], dict[str, None]] = {}
-    inapplicable = [planned for planned in plan.planned if planned.state == "not applicable"]
-    reasons = {(p.trial.dataset, p.trial.costs, p.trial.method): p.reason for p in inapplicable}
-    for (dataset, _, method), why in reasons.items():
-        datasets.setdefault((method, why), {})[dataset] = None
+    for planned in plan.planned:
+        if planned.state == "not applicable":
+            datasets.setdefault((planned.trial.method, planned.reason), {})[planned.trial.dataset] = None
     return [f"not applicable: {method} on {', '.join(on)}: {why}" for (method, why), on in datasets.items()]

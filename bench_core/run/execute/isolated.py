@@ -30,6 +30,7 @@ from bench_core.contract.errors import ContractError
 from bench_core.contract.method import Family, Policy, Problem
 from bench_core.contract.readonly import is_frozen
 from bench_core.plugins.catalogue import Plugin
+from bench_core.plugins.distributions import Distributions
 from bench_core.plugins.registry import Registry
 from bench_core.run.execute.kernels import compiles_for_shapes, synthetic_problem
 from bench_core.run.execute.remote import family_from, remote_error
@@ -81,6 +82,7 @@ class Isolated(Solver):
         needed = [plugin.folder for plugin in registry.plugins.values() if plugin.folder is not None]
         self._read = readable([*importable(), *needed], [*closed, kernels])
         self._server = Server(_PRELOAD, _PREPARE, _ENVIRONMENT, strict=level == "strict")
+        self._distributions = Distributions()
         self._templates: dict[str, Process] = {}
         self._warmed: set[tuple[str, str]] = set()
         self._cold: set[str] = set()
@@ -198,8 +200,6 @@ class Isolated(Solver):
                 raise TrialStopped("time", f"it took longer than the time limit of {self._timeout or 0:g} s") from None
             raise TrialStopped("error" if error.kind == "malformed" else error.kind, str(error)) from None
 
-    # Processes
-
     def _start(self) -> Process:
         """Start a process for the trial's method.
 
@@ -248,12 +248,13 @@ class Isolated(Solver):
             raise ContractError(f"{refused}: {error}") from None
         return process
 
-    # Kernels
-
     def _kernels_of(self, plugin: Plugin) -> Path:
-        """The folder of a plugin's compiled kernels; created if missing."""
-        folder = self._kernels / f"{plugin.name}-{plugin.source[:16]}"
-        folder.mkdir(parents=True, exist_ok=True)
+        """The folder of a plugin's compiled kernels; created if missing. If the code of the plugin or of a requirement
+        changes or moves, it is another one, since numba would not use the kernels.
+        """
+        requirements = sorted(self._distributions.required([plugin.distribution]))
+        code = canonical_json([str(plugin.folder), plugin.source, *map(self._distributions.state, requirements)])
+        (folder := self._kernels / f"{plugin.name}-{sha256_text(code)[:16]}").mkdir(parents=True, exist_ok=True)
         return folder
 
     def _warm_up(self, trial: Trial, problem: Problem) -> None:

@@ -19,6 +19,8 @@ __all__ = ["LogisticFold"]
 _MOST_COEFFICIENTS = 500
 """Largest fit that is compiled: Newton's method solves for all coefficients at once, and from about 500 of them on,
 scikit-learn's L-BFGS is as fast or faster (`benchmarks/training.py`)."""
+_TIE = 1e-5
+"""Two scores that differ by less count as equal: the two solvers may order them differently."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,11 @@ class LogisticFold:
         return cls(models, classes, np.ascontiguousarray(scaler.transform(test[0]).T), test[1])
 
     def right(self, columns: NDArray[np.int64]) -> int | None:
-        """Number of right answers of the regression on some columns; None if it is too large or did not converge."""
+        """Number of right answers of the regression on some columns.
+
+        None, which leaves the set to scikit-learn, if the fit is too large or did not converge, or if a row has two
+        best classes.
+        """
         if (len(self.classes) - 1) * (len(columns) + 1) > _MOST_COEFFICIENTS:
             return None
         flags = np.zeros((1, len(self.X)), dtype=bool)
@@ -67,5 +73,9 @@ class LogisticFold:
         scores = np.repeat(weights[:, :1], self.X.shape[1], axis=1)
         for column in columns.tolist():
             scores += weights[:, column + 1, None] * self.X[column]
-        answers = (scores[0] > 0).astype(np.int64) if len(scores) == 1 else scores.argmax(axis=0)
+        scores = np.concatenate([np.zeros_like(scores), scores]) if len(scores) == 1 else scores
+        second, best = np.partition(scores, -2, axis=0)[-2:]
+        if (best - second < _TIE).any():
+            return None
+        answers = scores.argmax(axis=0)
         return int((self.classes[answers] == self.y).sum())

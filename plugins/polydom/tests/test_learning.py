@@ -67,6 +67,15 @@ def test_large_fits_are_left_to_scikit_learn():
     assert fold.right(np.arange(30)) is not None
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_sets_with_a_row_of_two_best_classes_are_left_to_scikit_learn(classes):
+    X, y = np.zeros((6 * classes, 2)), np.arange(6 * classes) % classes
+    X[y == 0, 1] = 1.0
+    fold = LogisticFold.of((X, y), (X, y), 1.0)
+    assert fold.right(np.array([0])) is None  # a constant column
+    assert (fold.right(np.array([1])) is None) == (classes == 3)
+
+
 def test_a_trainer_is_pickled_without_its_compiled_folds():
     compiled, plain = trainers(2, 60, 3, 4, 1.0)
     compiled.accuracy((1, 2))

@@ -151,10 +151,10 @@ class Trainer(FieldsOnly):
         """Each fold with the compiled learner; None where only scikit-learn's can be used."""
         from bench_polydom.logistic import LogisticFold
 
+        if self.strength is None:
+            return [None] * len(self._folds)
         return [
             LogisticFold.of((self.X[train], self.y[train]), (self.X[test], self.y[test]), self.strength)
-            if self.strength is not None and not (self.y[train] == self.y[train][0]).all()
-            else None
             for train, test in self._folds
         ]
 

@@ -19,6 +19,8 @@ __all__ = ["LogisticFold"]
 _MOST_COEFFICIENTS = 500
 """Largest fit that is compiled: Newton's method solves for all coefficients at once, and from about 500 of them on,
 scikit-learn's L-BFGS is as fast or faster (`benchmarks/training.py`)."""
+_MOST_PREPARED = 2000
+"""Largest fit of all columns, which is where the compiled fits of their subsets start from: it takes seconds."""
 _TIE = 1e-5
 """Two scores that differ by less count as equal: the two solvers may order them differently."""
 
@@ -42,8 +44,8 @@ class LogisticFold:
     @classmethod
     def of(
         cls, train: tuple[NDArray[Any], NDArray[Any]], test: tuple[NDArray[Any], NDArray[Any]], strength: float
-    ) -> LogisticFold:
-        """Prepare a fold; the training rows need at least two classes.
+    ) -> LogisticFold | None:
+        """Prepare a fold; None if the training rows have one class only, or the fit of all columns is too large.
 
         Args:
             train, test: rows (rows, columns) and their labels.
@@ -51,8 +53,10 @@ class LogisticFold:
         """
         from sklearn.preprocessing import StandardScaler
 
-        scaler = StandardScaler().fit(train[0])
         classes, codes = np.unique(train[1], return_inverse=True)
+        if not 0 < _coefficients(classes, train[0].shape[1]) <= _MOST_PREPARED:
+            return None
+        scaler = StandardScaler().fit(train[0])
         models = SubsetModels(scaler.transform(train[0]), codes, len(classes), C=strength)
         return cls(models, classes, np.ascontiguousarray(scaler.transform(test[0]).T), test[1])
 
@@ -62,7 +66,7 @@ class LogisticFold:
         None, which leaves the set to scikit-learn, if the fit is too large or did not converge, or if a row has two
         best classes.
         """
-        if (len(self.classes) - 1) * (len(columns) + 1) > _MOST_COEFFICIENTS:
+        if _coefficients(self.classes, len(columns)) > _MOST_COEFFICIENTS:
             return None
         flags = np.zeros((1, len(self.X)), dtype=bool)
         flags[0, columns] = True
@@ -79,3 +83,7 @@ class LogisticFold:
             return None
         answers = scores.argmax(axis=0)
         return int((self.classes[answers] == self.y).sum())
+
+
+def _coefficients(classes: NDArray[Any], columns: int) -> int:
+    return (len(classes) - 1) * (columns + 1)

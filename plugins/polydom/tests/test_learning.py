@@ -63,8 +63,11 @@ def test_large_fits_are_left_to_scikit_learn():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 300)), np.arange(60) % 3
     fold = LogisticFold.of((X[:40], y[:40]), (X[40:], y[40:]), 1.0)
+    assert fold is not None
     assert fold.right(np.arange(300)) is None
     assert fold.right(np.arange(30)) is not None
+    wide = np.tile(X, 4)
+    assert LogisticFold.of((wide[:40], y[:40]), (wide[40:], y[40:]), 1.0) is None
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -72,6 +75,7 @@ def test_sets_with_a_row_of_two_best_classes_are_left_to_scikit_learn(classes):
     X, y = np.zeros((6 * classes, 2)), np.arange(6 * classes) % classes
     X[y == 0, 1] = 1.0
     fold = LogisticFold.of((X, y), (X, y), 1.0)
+    assert fold is not None
     assert fold.right(np.array([0])) is None  # a constant column
     assert (fold.right(np.array([1])) is None) == (classes == 3)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_core.contract.canonical import canonical_json, sha256_text, source_hash
+from bench_core.plugins.catalogue import Plugin
 
 __all__ = ["CORE", "Distributions", "code_of", "imported_distributions"]
 
@@ -44,6 +45,12 @@ class Distributions:
                 left += [other for other, marker in self._requirements(name) if extras or "extra" not in marker]
             seen.add(name)
         return found
+
+    def state_of(self, plugin: Plugin) -> str:
+        """A hash that changes with the code or place of a plugin, and with its requirements, the core and Python."""
+        required = self.required([CORE, plugin.distribution], without=self.required([CORE]) - {CORE})
+        own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source, str(plugin.folder)]
+        return sha256_text(canonical_json([sys.version, own, [self.state(name) for name in sorted(required)]]))
 
 
 def imported_distributions() -> list[str]:

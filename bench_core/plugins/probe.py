@@ -23,7 +23,7 @@ from bench_core.contract.errors import ProbeError, RequestError
 from bench_core.contract.facts import DataFacts
 from bench_core.plugins.catalogue import Plugin
 from bench_core.plugins.descriptions import Built, PluginDescription, Refused, Text, without_control_characters
-from bench_core.plugins.distributions import CORE, Distributions
+from bench_core.plugins.distributions import Distributions
 
 if TYPE_CHECKING:
     from bench_sandbox import Process, Server
@@ -182,7 +182,7 @@ class Probe:
             self._answers[plugin.name] = {}
             with suppress(OSError, ValueError, KeyError), open_file(self._path(plugin)) as file:
                 kept = unseal(file.read())
-                if kept["state"] == self._state(plugin):
+                if kept["state"] == self._distributions.state_of(plugin):
                     self._answers[plugin.name] = kept["kept"]
         return self._answers[plugin.name]
 
@@ -198,18 +198,11 @@ class Probe:
         for plugin in self._unsaved.values():
             latest = dict(list(self._answers[plugin.name].items())[-_MOST_KEPT:])
             with suppress(ValueError):
-                write_cache(self._path(plugin), seal({"kept": latest, "state": self._state(plugin)}))
+                write_cache(self._path(plugin), seal({"kept": latest, "state": self._distributions.state_of(plugin)}))
         self._unsaved.clear()
 
     def _path(self, plugin: Plugin) -> Path:
         return self._folder / f"{_key(sys.prefix, plugin.name, plugin.module)[:24]}.json"
-
-    def _state(self, plugin: Plugin) -> str:
-        """A hash of everything that a plugin's answers depend on: the core, Python, its code and its requirements."""
-        known = self._distributions
-        required = known.required([CORE, plugin.distribution], without=known.required([CORE]) - {CORE})
-        own = [plugin.name, plugin.distribution, plugin.version, plugin.module, plugin.source]
-        return _key(sys.version, own, [known.state(name) for name in sorted(required)])
 
 
 @cache

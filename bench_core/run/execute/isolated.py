@@ -249,12 +249,9 @@ class Isolated(Solver):
         return process
 
     def _kernels_of(self, plugin: Plugin) -> Path:
-        """The folder of a plugin's compiled kernels; created if missing. If the code of the plugin or of a requirement
-        changes or moves, it is another one, since numba would not use the kernels.
-        """
-        requirements = sorted(self._distributions.required([plugin.distribution]))
-        code = canonical_json([str(plugin.folder), plugin.source, *map(self._distributions.state, requirements)])
-        (folder := self._kernels / f"{plugin.name}-{sha256_text(code)[:16]}").mkdir(parents=True, exist_ok=True)
+        """The folder of a plugin's compiled kernels, for its present code and requirements; created if missing."""
+        folder = self._kernels / f"{plugin.name}-{self._distributions.state_of(plugin)[:16]}"
+        folder.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _warm_up(self, trial: Trial, problem: Problem) -> None:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 __all__ = ["LogisticFold"]
 
 _MOST_COEFFICIENTS = 500
-"""Largest fit that is compiled: Newton's method solves for all coefficients at once, and from about 500 of them on,
+"""Most coefficients of a compiled fit. Newton's method solves for all coefficients at once; from about 500 of them on,
 scikit-learn's L-BFGS is as fast or faster (`benchmarks/training.py`)."""
 _MOST_PREPARED = 2000
-"""Largest fit of all columns, which is where the compiled fits of their subsets start from: it takes seconds."""
+"""Most coefficients of the fit of all columns, from which the compiled fits of subsets start. It takes seconds."""
 _TIE = 1e-5
 """Two scores that differ by less count as equal: the two solvers may order them differently."""
 
@@ -74,6 +74,7 @@ class LogisticFold:
         if not fit.converged[0]:
             return None
         weights = fit.coefficients[0]
+        # `stage_probabilities` would halve the speed of small sets.
         scores = np.repeat(weights[:, :1], self.X.shape[1], axis=1)
         for column in columns.tolist():
             scores += weights[:, column + 1, None] * self.X[column]

@@ -1,4 +1,4 @@
-"""The table that ``bench run`` ends with: rows of the page that it was asked for, read from what was written."""
+"""The table that ``bench run`` prints at its end: the page's rows for the data sets, costs and methods of the run."""
 
 from __future__ import annotations
 

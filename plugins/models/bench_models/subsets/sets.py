@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ONE_WORD", "Sets", "all_features", "check_sets", "from_flags", "pack_rows"]
+__all__ = ["ONE_WORD", "Sets", "all_features", "check_sets", "from_flags", "members", "pack_rows"]
 
 Sets = NDArray[np.uint64]
 

@@ -16,7 +16,6 @@ _INV_LN2 = 1.4426950408889634
 _LN2_HIGH = 0.6931471803691238
 _LN2_LOW = 1.9082149292705877e-10
 _TINY_PIVOT = 1e-14
-_LARGE = 200  # a larger factor does not fit into the cache next to the core
 
 # Sums may be reordered (vectorisation needs this); infinities and NaNs keep their meaning.
 SUMS = {"reassoc", "contract", "nsz"}
@@ -50,6 +49,21 @@ def exp_inplace(values, bits, scale):
         values[i] = p
     for i in range(size):
         values[i] = values[i] * scale[i]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def dot(x, y, size):
+    s = 0.0
+    for i in range(size):
+        s += x[i] * y[i]
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def add_multiple(factor, x, y, size):
+    """y += factor * x, on the first `size` entries."""
+    for i in range(size):
+        y[i] += factor * x[i]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -148,8 +162,17 @@ def weighted_gram(design, cols, size, weights, scratch, out, row0, col0):
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _cholesky_by_four(a, size, floor):
-    """`cholesky_inplace` by four columns at a time, so that a row is read a fourth as often."""
+def cholesky_inplace(a, size):
+    """Lower Cholesky factor of the leading size x size block, in place; the diagonal is stored inverted.
+
+    Four columns at a time, so that a row is read a fourth as often. A pivot below 1e-14 of the largest diagonal entry
+    is raised to it: the factor stays positive definite, so a step computed from it is a descent direction even where
+    rounding has made the Hessian singular.
+    """
+    largest = 0.0
+    for i in range(size):
+        largest = max(largest, a[i, i])
+    floor = max(largest * _TINY_PIVOT, 1e-300)
     for first in range(0, size, 4):
         last = min(first + 4, size)
         if last == first + 4:
@@ -168,10 +191,7 @@ def _cholesky_by_four(a, size, floor):
         else:
             for i in range(first, size):
                 for j in range(first, last):
-                    s0 = 0.0
-                    for k in range(first):
-                        s0 += a[i, k] * a[j, k]
-                    a[i, j] -= s0
+                    a[i, j] -= dot(a[i], a[j], first)
         for j in range(first, last):
             s = 0.0
             for k in range(first, j):
@@ -183,33 +203,6 @@ def _cholesky_by_four(a, size, floor):
                 for k in range(first, j):
                     s += a[i, k] * a[j, k]
                 a[i, j] = (a[i, j] - s) * inverse
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def cholesky_inplace(a, size):
-    """Lower Cholesky factor of the leading size x size block, in place; the diagonal is stored inverted.
-
-    A pivot below 1e-14 of the largest diagonal entry is raised to it: the factor stays positive definite, so a step
-    computed from it is a descent direction even where rounding has made the Hessian singular.
-    """
-    largest = 0.0
-    for i in range(size):
-        largest = max(largest, a[i, i])
-    floor = max(largest * _TINY_PIVOT, 1e-300)
-    if size > _LARGE:
-        _cholesky_by_four(a, size, floor)
-        return
-    for j in range(size):
-        s = 0.0
-        for k in range(j):
-            s += a[j, k] * a[j, k]
-        inverse = 1.0 / np.sqrt(max(a[j, j] - s, floor))
-        a[j, j] = inverse
-        for i in range(j + 1, size):
-            s = 0.0
-            for k in range(j):
-                s += a[i, k] * a[j, k]
-            a[i, j] = (a[i, j] - s) * inverse
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -225,3 +218,23 @@ def cholesky_solve(a, size, rhs, out):
         out[i] = v
         for k in range(i):
             out[k] -= a[i, k] * v
+
+
+@njit(cache=True, nogil=True)
+def quasi_newton_step(factor, size, gradient, moves, bends, inverse, count, alpha, scratch, out):
+    """out = the L-BFGS step from a Hessian's Cholesky factor and the moves since then (Nocedal & Wright, alg. 7.4).
+
+    Row k modulo the memory of `moves` and `bends` (memory, >= size) holds the k-th move and the change of the gradient
+    along it, `inverse` one over their product, for k < count.
+    """
+    memory = len(inverse)
+    oldest = max(count - memory, 0)
+    scratch[:size] = gradient[:size]
+    for k in range(count - 1, oldest - 1, -1):
+        m = k % memory
+        alpha[m] = inverse[m] * dot(moves[m], scratch, size)
+        add_multiple(-alpha[m], bends[m], scratch, size)
+    cholesky_solve(factor, size, scratch, out)
+    for k in range(oldest, count):
+        m = k % memory
+        add_multiple(alpha[m] - inverse[m] * dot(bends[m], out, size), moves[m], out, size)

@@ -6,10 +6,10 @@ that sum to zero; the class scores are basis @ coordinates. The optimum of the K
 penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2. So the
 result is the same, with a smaller Hessian.
 
-The solver is Newton's method. A Cholesky factor is reused while it contracts well (the squared Newton decrement must
-fall by `REFRESH` per step), and recomputed otherwise. The start is the minimiser, over the subset's coefficients, of
-one quadratic expansion of the loss on all features; its factor is the first one used. So the result for a subset is a
-function of that subset alone, whatever the order of requests and the number of threads.
+The solver is Newton's method with few Hessians. The Cholesky factor of a Hessian is reused, corrected by the last moves
+(L-BFGS), and recomputed where the steps left at the present rate would take longer. The start is the minimiser, over
+the subset's coefficients, of one quadratic expansion of the loss on all features; its factor is the first one used. So
+the result for a subset is a function of that subset alone, whatever the order of requests and the number of threads.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 
 from bench_models.subsets.kernels_linalg import (
     SUMS,
+    add_multiple,
     cholesky_inplace,
     cholesky_solve,
+    dot,
     linear_scores,
+    quasi_newton_step,
     transposed_product,
     weighted_gram,
 )
@@ -30,7 +33,8 @@ from bench_models.subsets.kernels_scores import normalise, select_columns
 
 Floats = NDArray[np.float64]
 
-REFRESH = 1e-3  # measured on Synthetic30: a Hessian at every step is 30 % slower, keeping it longer no faster
+_MEMORY = 6  # moves that correct a factor; with 1, fits of many coefficients take a fifth longer, with 16 as long
+_PATIENCE = 2.0  # steps speed up, so the present rate overstates how many are left; 1 to 4 are about as fast
 TOLERANCE = 1e-20  # expected squared Newton decrement after the last step; scores are accurate to ~1e-10
 _TRUSTING = 25  # number of steps after which every step must lower the loss
 _FLOOR = 1e-15  # a smaller decrement that does not fall with a new Hessian is a rounding error
@@ -104,27 +108,15 @@ def loss_hessian(design, cols, size, basis, proba, ridge, line, scratch, out):
 def _loss(proba, target, rows, theta, size, axes, ridge):
     total = 0.0
     classes = proba.shape[0]
-    for r in range(rows):
-        if classes == 1:
-            p = proba[0, r] if target[0, r] > 0.0 else 1.0 - proba[0, r]
-            total -= np.log(max(p, 1e-300))
-        else:
-            for k in range(classes):
-                if target[k, r] > 0.0:
-                    total -= np.log(max(proba[k, r], 1e-300))
-    penalty = 0.0
+    for k in range(classes):
+        for r in range(rows):
+            hit = target[k, r] > 0.0
+            if hit or classes == 1:
+                total -= np.log(max(proba[k, r] if hit else 1.0 - proba[k, r], 1e-300))
     for a in range(axes):
         for j in range(1, size):
-            penalty += theta[a * size + j] ** 2
-    return total + 0.5 * ridge * penalty
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def _dot(x, y, size):
-    s = 0.0
-    for i in range(size):
-        s += x[i] * y[i]
-    return s
+            total += 0.5 * ridge * theta[a * size + j] ** 2
+    return total
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
@@ -140,6 +132,14 @@ def _quadratic_start(pull, anchor_hessian, lines, cols, size, axes, rhs, hessian
                     hessian[a * size + i, b * size + j] = anchor_hessian[row, b * lines + cols[j]]
     cholesky_inplace(hessian, dim)
     cholesky_solve(hessian, dim, rhs, theta)
+
+
+@njit(cache=True, nogil=True)
+def _steps_for_a_hessian(rows, size, axes):
+    """How many steps with a given factor take as long as a Hessian and its factor, by multiplications."""
+    dim = axes * size
+    hessian = rows * axes * (axes + 1) * size * size / 4.0 + dim**3 / 6.0
+    return hessian / (2.0 * rows * dim + dim * dim + 40.0 * rows * axes)
 
 
 @njit(cache=True, nogil=True)
@@ -165,6 +165,10 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
     scale = bits.view(np.float64)
     line = np.zeros(padded)
     scratch = np.zeros((2, padded))
+    moves = np.zeros((_MEMORY, width))
+    bends = np.zeros((_MEMORY, width))
+    inverse = np.zeros(_MEMORY)
+    alpha = np.zeros(_MEMORY)
     for m in range(start, stop):
         size = select_columns(chosen[m], cols)
         dim = axes * size
@@ -175,23 +179,23 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
             theta[:dim] = 0.0
         _probabilities(design, cols, size, theta, basis, coordinate, proba, bits, scale)
         loss_gradient(design, cols, size, theta, basis, proba, target, ridge, line, gradient)
-        previous = np.inf
-        done = False
-        taken = 0
+        longest = 3.0 + _PATIENCE * _steps_for_a_hessian(rows, size, axes)
+        previous, done, taken, since = np.inf, False, 0, 1
         while taken < max_steps:
             taken += 1
             fresh = False
             decrement = np.inf
             if have:
-                cholesky_solve(hessian, dim, gradient, step)
-                decrement = _dot(gradient, step, dim)
-            if not have or (decrement > TOLERANCE and decrement > REFRESH * previous):
+                quasi_newton_step(hessian, dim, gradient, moves, bends, inverse, taken - since, alpha, trial, step)
+                decrement = dot(gradient, step, dim)
+            slow = decrement > TOLERANCE and np.log(TOLERANCE / decrement) < longest * np.log(decrement / previous)
+            if not have or slow:
                 loss_hessian(design, cols, size, basis, proba, ridge, line, scratch, hessian)
                 cholesky_inplace(hessian, dim)
                 cholesky_solve(hessian, dim, gradient, step)
-                decrement = _dot(gradient, step, dim)
-                have = True
-                fresh = True
+                decrement = dot(gradient, step, dim)
+                have = fresh = True
+                since = taken
             # Estimate after one more step: a reused factor contracts as in the last step, a new one quadratically.
             left = decrement
             if fresh:
@@ -199,22 +203,19 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
             elif previous < np.inf:
                 left *= min(1.0, decrement / previous)
             if left <= TOLERANCE or (fresh and decrement <= _FLOOR and decrement > 0.25 * previous):
-                for i in range(dim):
-                    theta[i] -= step[i]
+                add_multiple(-1.0, step, theta, dim)
                 done = True
                 break
             previous = decrement
             # Accept the step if the loss, convex along it, still falls at the new point, or (in the first _TRUSTING
             # steps) its slope has at least halved, or else the loss itself is low enough; otherwise halve the step.
-            t = 1.0
-            before = np.inf
-            moved = False
+            t, before, moved = 1.0, np.inf, False
             for _ in range(40):
                 for i in range(dim):
                     trial[i] = theta[i] - t * step[i]
                 _probabilities(design, cols, size, trial, basis, coordinate, proba, bits, scale)
                 loss_gradient(design, cols, size, trial, basis, proba, target, ridge, line, new_gradient)
-                along = _dot(new_gradient, step, dim)
+                along = dot(new_gradient, step, dim)
                 if along >= 0.0 or (taken <= _TRUSTING and along >= -0.5 * decrement):
                     moved = True
                     break
@@ -230,9 +231,14 @@ def fit_range(design, rows, target, basis, chosen, ridge, pull, anchor_hessian, 
                     break
                 t *= 0.5
             if moved:
+                last = (taken - since) % _MEMORY
                 for i in range(dim):
+                    moves[last, i] = trial[i] - theta[i]
+                    bends[last, i] = new_gradient[i] - gradient[i]
                     theta[i] = trial[i]
                     gradient[i] = new_gradient[i]
+                bend = dot(moves[last], bends[last], dim)
+                inverse[last] = 1.0 / bend if bend > 0.0 else 0.0
             else:
                 if fresh:
                     break
@@ -272,5 +278,5 @@ def quadratic_model(
     loss_hessian(design, cols, lines, basis, proba, ridge, line, np.zeros((2, padded)), hessian)
     above = np.triu_indices(width, 1)
     hessian[above] = hessian.T[above]
-    pull = np.array([_dot(row, theta, width) for row in hessian]) - gradient
+    pull = np.array([dot(row, theta, width) for row in hessian]) - gradient
     return pull, hessian

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from bench_models.subsets.models import SubsetModels, stage_probabilities, subset_columns
+from bench_models.subsets.sets import from_flags
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
@@ -70,6 +71,18 @@ def test_probabilities_agree_with_scikit_learn(seed, classes, C, mask):
     ours = stage_probabilities(X[:, columns], fits.coefficients[0][:, np.r_[0, columns + 1]])
     assert fits.converged.all()
     np.testing.assert_allclose(ours, model.predict_proba(X[:, columns]), atol=1e-7, rtol=0)
+
+
+@pytest.mark.parametrize(("classes", "columns", "C"), [(3, 30, 1.0), (8, 40, 1.0), (8, 40, 100.0)])
+def test_fits_of_many_coefficients_agree_with_scikit_learn(classes, columns, C):
+    X, y = make_rows(3, classes, rows=400, columns=columns)
+    flags = np.random.default_rng(0).random((6, columns)) < 0.6
+    fits = fit(X, y, from_flags(flags), classes, C=C)
+    assert fits.converged.all()
+    for chosen, coefficients in zip(flags, fits.coefficients, strict=True):
+        oracle = LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(X[:, chosen], y)
+        own = stage_probabilities(X[:, chosen], coefficients[:, np.concatenate([[True], chosen])])
+        np.testing.assert_allclose(own, oracle.predict_proba(X[:, chosen]), atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [3, 4])

@@ -225,7 +225,7 @@ def quasi_newton_step(factor, size, gradient, moves, bends, inverse, count, alph
     """out = the L-BFGS step from a Hessian's Cholesky factor and the moves since then (Nocedal & Wright, alg. 7.4).
 
     Row k modulo the memory of `moves` and `bends` (memory, >= size) holds the k-th move and the change of the gradient
-    along it, `inverse` one over their product, for k < count.
+    along it, `inverse` one over their dot product, for k < count.
     """
     memory = len(inverse)
     oldest = max(count - memory, 0)

@@ -6,10 +6,10 @@ that sum to zero; the class scores are basis @ coordinates. The optimum of the K
 penalty pulls the mean of the class vectors to zero), and there 0.5 * ||W||^2 equals 0.5 * ||coordinates||^2. So the
 result is the same, with a smaller Hessian.
 
-The solver is Newton's method with few Hessians. The Cholesky factor of a Hessian is reused, corrected by the last moves
-(L-BFGS), and recomputed where the steps left at the present rate would take longer. The start is the minimiser, over
-the subset's coefficients, of one quadratic expansion of the loss on all features; its factor is the first one used. So
-the result for a subset is a function of that subset alone, whatever the order of requests and the number of threads.
+The solver is Newton's method with few Hessians. A Hessian's Cholesky factor is reused, corrected by the last moves
+(L-BFGS), until a new Hessian would take less time than the steps left at the present rate. The start is the minimiser,
+over the subset's coefficients, of one quadratic expansion of the loss on all features; its factor is the first one
+used. So the result is a function of the subset alone, whatever the order of requests and the number of threads.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from bench_models.subsets.kernels_scores import normalise, select_columns
 
 Floats = NDArray[np.float64]
 
-_MEMORY = 6  # moves that correct a factor; with 1, fits of many coefficients take a fifth longer, with 16 as long
-_PATIENCE = 2.0  # steps speed up, so the present rate overstates how many are left; 1 to 4 are about as fast
+_MEMORY = 6  # moves that correct a factor; 1 is up to a third slower with many coefficients, 16 is no faster
+_PATIENCE = 2.0  # the rate improves with every step, so it overstates the steps left; 1 to 4 are about as fast
 TOLERANCE = 1e-20  # expected squared Newton decrement after the last step; scores are accurate to ~1e-10
 _TRUSTING = 25  # number of steps after which every step must lower the loss
 _FLOOR = 1e-15  # a smaller decrement that does not fall with a new Hessian is a rounding error

@@ -227,14 +227,14 @@ def quasi_newton_step(factor, size, gradient, moves, bends, inverse, count, alph
     Row k modulo the memory of `moves` and `bends` (memory, >= size) holds the k-th move and the change of the gradient
     along it, `inverse` one over their dot product, for k < count.
     """
-    memory = len(inverse)
-    oldest = max(count - memory, 0)
-    scratch[:size] = gradient[:size]
+    oldest = max(count - len(inverse), 0)
+    for i in range(size):
+        scratch[i] = gradient[i]
     for k in range(count - 1, oldest - 1, -1):
-        m = k % memory
+        m = k % len(inverse)
         alpha[m] = inverse[m] * dot(moves[m], scratch, size)
         add_multiple(-alpha[m], bends[m], scratch, size)
     cholesky_solve(factor, size, scratch, out)
     for k in range(oldest, count):
-        m = k % memory
+        m = k % len(inverse)
         add_multiple(alpha[m] - inverse[m] * dot(bends[m], out, size), moves[m], out, size)

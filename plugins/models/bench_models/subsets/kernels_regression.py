@@ -9,7 +9,7 @@ result is the same, with a smaller Hessian.
 The solver is Newton's method with few Hessians. A Hessian's Cholesky factor is reused, corrected by the last moves
 (L-BFGS), until a new Hessian would take less time than the steps left at the present rate. The start is the minimiser,
 over the subset's coefficients, of one quadratic expansion of the loss on all features; its factor is the first one
-used. So the result is a function of the subset alone, whatever the order of requests and the number of threads.
+used. Neither the order of requests nor the number of threads changes the result for a subset.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from bench_core import hookimpl
 from bench_core.contract.errors import RequestError
 from bench_core.plugins.hookspecs import RegisterExecutor
 from bench_core.plugins.manager import load_registry
-from bench_core.run.execute import Options, Work, Worker, execute
+from bench_core.run.execute import Options, Work, Worker, execute, isolated
 
 SLOPES = method("slopes", "slopes", noise=0.1)
 MANY = "".join(
@@ -188,6 +188,16 @@ def test_kernels_are_compiled_again_when_a_requirement_of_their_plugin_changes(b
         isolated = {"BUDGETBENCH_ISOLATION": "process", "NUMBA_CACHE_DIR": str(kernels)}
         bench("run", suite, "--store", place, "--out", f"out-{place}", **isolated)
     assert len(list(kernels.rglob("notes-*"))) == 2
+
+
+@pytest.mark.slow
+def test_trials_run_in_forks_although_their_warm_up_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolated, "_WARM_UP_SECONDS", 1.0)
+    for store in ("first", "second"):  # the second run finds that the first run's warm-up was stopped
+        record = run(tmp_path, BLOBS + method("forked", "forked"), store)["forked"]
+        assert record["diagnostics"]["forked"]
 
 
 @pytest.mark.weekly

@@ -257,7 +257,7 @@ class Isolated(Solver):
     def _warm_up(self, trial: Trial, problem: Problem) -> None:
         """Fit synthetic data: once on this machine to compile kernels, and once in each template to load them.
 
-        One worker compiles while the others wait.
+        One worker compiles while the others wait. A fit that did not end in time to compile is not repeated to load.
         """
         plugin = self._plugin
         mark = self._mark(trial, problem)
@@ -266,10 +266,11 @@ class Isolated(Solver):
                 flock(lock, LOCK_EX)
                 if not (mark := self._mark(trial, problem)).exists():
                     process = self._fresh(plugin, writable_kernels=True)
-                    self._fit_synthetic(process, problem)
+                    ended = self._fit_synthetic(process, problem)
                     process.end()
-                    (mark := self._mark(trial, problem)).touch()
-        if self._level == "process" and plugin.name not in self._cold and (plugin.name, mark.name) not in self._warmed:
+                    (mark := self._mark(trial, problem)).write_text("" if ended else "stopped")
+        loads = self._level == "process" and plugin.name not in self._cold and not mark.read_text()
+        if loads and (plugin.name, mark.name) not in self._warmed:
             self._warmed.add((plugin.name, mark.name))
             if not self._fit_synthetic(self._template(plugin), problem):
                 self._templates.pop(plugin.name)

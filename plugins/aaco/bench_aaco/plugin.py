@@ -112,7 +112,7 @@ class AACO(Method):
 
 @dataclass(frozen=True)
 class GreedyCMI(AACO):
-    """Greedy conditional mutual information: the look-ahead of ``aaco`` over single features only.
+    """Greedy conditional mutual information: the look-ahead of AACO over single features only.
 
     A row acquires the feature of greatest expected fall of the log loss among the nearest training rows, minus
     λ · price. This fall estimates the feature's conditional mutual information with the class.

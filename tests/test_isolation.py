@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from support import tiny_plugin
+from support import forked_plugin, tiny_plugin
 from support.bench import Bench, contents, decisions, install
 from test_cheats import BLOBS, method, record_of, run, session
 
@@ -195,9 +195,12 @@ def test_trials_run_in_forks_although_their_warm_up_was_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(isolated, "_WARM_UP_SECONDS", 1.0)
+    registry = load_registry([("tiny", tiny_plugin), ("forked", forked_plugin)], entry_points=False)
     for store in ("first", "second"):  # the second run finds that the first run's warm-up was stopped
-        record = run(tmp_path, BLOBS + method("forked", "forked"), store)["forked"]
-        assert record["diagnostics"]["forked"]
+        here = session(tmp_path, BLOBS + method("forked", "forked"), store, registry)
+        plan = here.plan()
+        execute(plan, here.cache, ("cost", "accuracy"), Options())
+        assert record_of(here.store, plan.planned[0].name)["diagnostics"]["forked"]
 
 
 @pytest.mark.weekly

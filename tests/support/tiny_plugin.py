@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -114,19 +114,6 @@ class Slopes(Method):
         return Family(policies, history={"length": [1.0, 2.0]}, diagnostics={"slopes": len(policies)})
 
 
-IMPORTED_IN = os.getpid()
-
-
-@dataclass(frozen=True)
-class Forked(Slopes):
-    """Says whether its process is a fork of the one that imported this module. Hangs on the warm-up's 60 rows."""
-
-    def fit(self, problem: Problem) -> Family:
-        if len(problem.train.y) == 60:
-            time.sleep(600)
-        return replace(super().fit(problem), diagnostics={"forked": os.getpid() != IMPORTED_IN})
-
-
 @dataclass(frozen=True)
 class Peeker(Method):
     """Reads the second feature without paying."""
@@ -186,7 +173,6 @@ def bench_register_datasets(register):  # type: ignore[no-untyped-def]
 @hookimpl
 def bench_register_methods(register):  # type: ignore[no-untyped-def]
     register("slopes", Slopes)
-    register("forked", Forked)
     register("peeker", Peeker)
     register("fails", Fails)
 

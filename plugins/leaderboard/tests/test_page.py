@@ -15,6 +15,7 @@ from bench_analysis.cells import Cells
 from bench_analysis.tables import Grid, grids
 from bench_comparison.figures import rankings_of
 from bench_comparison.overall import overall
+from bench_leaderboard.render.dataset_pages import MOST_ON_A_PAGE
 from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page
@@ -175,6 +176,16 @@ def test_a_row_far_from_the_best_is_not_marked_however_many_rows_there_are() -> 
     records = records_of({("D", m): {"error": row} for m, row in rows.items()}, threshold=None)
     [grid] = tables(suite, records)
     assert grid.marks["error"] == {"best": "best"}
+
+
+def test_the_list_of_data_sets_gives_the_planned_trials_of_each_unless_all_are_complete() -> None:
+    values: Values = {(f"D{i}", "good"): numbers(10.0) for i in range(MOST_ON_A_PAGE + 1)}
+    suite = suite_of([name for name, _ in values], ["good"], SEEDS)
+    assert row(page(suite, records_of(values)), "[D0](synthetic/d0.md)")[-1] == f"{SEEDS}"
+    values["D1", "good"] = {name: each[:-1] for name, each in numbers(10.0).items()}
+    text = page(suite, records_of(values))
+    assert row(text, "[D0](synthetic/d0.md)")[-1] == f"{SEEDS} of {SEEDS}"
+    assert row(text, "[D1](synthetic/d1.md)")[-1] == f"{SEEDS - 1} of {SEEDS}"
 
 
 def test_a_failed_trial_leaves_a_count_no_ranks_and_its_reason() -> None:

@@ -79,17 +79,21 @@ def _without_column(analysed: Analysed) -> list[str]:
 def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
     """The table of data sets with pages of their own; empty where there are none.
 
-    Trials that will have no result, such as those that are not applicable, are not counted.
+    Trials that will have no result, such as those that are not applicable, are not counted. Each count is followed by
+    the number planned, unless every data set is complete.
     """
     suite, ended = analysed.suite, analysed.records.ended
-    body = []
+    cells, counts = [], []
     for page in pages:
         done, expected = (sum(getattr(row, key) for grid in page.grids for row in grid.rows) for key in _COUNTS)
         places = [(grid.dataset, grid.costs, row.method) for grid in page.grids for row in grid.rows]
         expected -= sum(sum(ended.get(place, {}).values()) for place in places)
-        trials = f"{done}" if done == expected else f"{done} of {expected}"
+        counts.append((done, expected))
         prices = ", ".join(text(grid.costs) for grid in page.grids)
-        body.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices, trials])
+        cells.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices])
+    complete = all(done == expected for done, expected in counts)
+    trials = [f"{done}" if complete else f"{done} of {expected}" for done, expected in counts]
+    body = [[*row, count] for row, count in zip(cells, trials, strict=True)]
     return table(["Data set", "Cost schemes", "Trials run"], body, 2) if body else ""
 
 

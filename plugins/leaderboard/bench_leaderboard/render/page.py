@@ -83,17 +83,15 @@ def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
     the number planned, unless every data set is complete.
     """
     suite, ended = analysed.suite, analysed.records.ended
-    cells, counts = [], []
+    rows = []
     for page in pages:
         done, expected = (sum(getattr(row, key) for grid in page.grids for row in grid.rows) for key in _COUNTS)
         places = [(grid.dataset, grid.costs, row.method) for grid in page.grids for row in grid.rows]
         expected -= sum(sum(ended.get(place, {}).values()) for place in places)
-        counts.append((done, expected))
         prices = ", ".join(text(grid.costs) for grid in page.grids)
-        cells.append([f"[{text(page.dataset)}]({suite.name}/{page.file})", prices])
-    complete = all(done == expected for done, expected in counts)
-    trials = [f"{done}" if complete else f"{done} of {expected}" for done, expected in counts]
-    body = [[*row, count] for row, count in zip(cells, trials, strict=True)]
+        rows.append((f"[{text(page.dataset)}]({suite.name}/{page.file})", prices, done, expected))
+    complete = all(done == expected for _, _, done, expected in rows)
+    body = [[*cells, f"{done}" if complete else f"{done} of {expected}"] for *cells, done, expected in rows]
     return table(["Data set", "Cost schemes", "Trials run"], body, 2) if body else ""
 
 

@@ -39,9 +39,11 @@ def session(
     return SuiteSession(suite, registry, Store(folder / store), folder / "out", DataContext(cache=folder / "cache"))
 
 
-def run(folder: Path, text: str, store: str = "store", **options: Any) -> dict[str, dict[str, Any]]:
+def run(
+    folder: Path, text: str, store: str = "store", registry: Registry = REGISTRY, **options: Any
+) -> dict[str, dict[str, Any]]:
     """Record by the method's name in the suite."""
-    here = session(folder, text, store)
+    here = session(folder, text, store, registry)
     plan = here.plan()
     execute(plan, here.cache, ("cost", "accuracy"), Options(**options))
     return {planned.trial.method: record_of(here.store, planned.name) for planned in plan.planned}

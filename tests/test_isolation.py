@@ -197,10 +197,8 @@ def test_trials_run_in_forks_although_their_warm_up_was_stopped(
     monkeypatch.setattr(isolated, "_WARM_UP_SECONDS", 1.0)
     registry = load_registry([("tiny", tiny_plugin), ("forked", forked_plugin)], entry_points=False)
     for store in ("first", "second"):  # the second run finds that the first run's warm-up was stopped
-        here = session(tmp_path, BLOBS + method("forked", "forked"), store, registry)
-        plan = here.plan()
-        execute(plan, here.cache, ("cost", "accuracy"), Options())
-        assert record_of(here.store, plan.planned[0].name)["diagnostics"]["forked"]
+        record = run(tmp_path, BLOBS + method("forked", "forked"), store, registry)["forked"]
+        assert record["diagnostics"]["forked"]
 
 
 @pytest.mark.weekly

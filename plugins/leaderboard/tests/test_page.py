@@ -20,6 +20,7 @@ from bench_leaderboard.render.front import render_front
 from bench_leaderboard.render.index import describe, read_descriptions, render_results
 from bench_leaderboard.render.page import render_page
 from bench_leaderboard.render.provenance import plugins_in_judge, provenance
+from bench_leaderboard.render.splits import splits_so_far
 from bench_leaderboard.render.tables import dominators
 from bench_leaderboard.render.timings import render_timings
 from bench_records.exports import read_export, write_export
@@ -465,3 +466,9 @@ def test_a_metric_without_values_has_no_column_and_is_named() -> None:
     values: Values = {key: {"cost": found["cost"]} for key, found in VALUES.items()}
     assert shown in page(*made(values, metrics=["ndcg@5", "combined", "cost"]))
     assert "No table has a column" not in page(*made(values, metrics=["cost"]))
+
+
+def test_data_sets_with_different_numbers_of_splits_give_a_range() -> None:
+    rows = [("D1", 3, 3), ("D2", 2, 10), ("D2", 1, 10), ("D3", 0, 5)]
+    assert splits_so_far(rows) == "Of the 3 to 10 splits of each data set, 2 to 3 have been run so far."
+    assert splits_so_far(rows[:1]) == ""

@@ -10,6 +10,8 @@ __all__ = ["splits_so_far"]
 def splits_so_far(rows: Iterable[tuple[str, int, int]]) -> str:
     """``1 of 5 splits of each data set has been run so far.``; empty where all were, or none.
 
+    Data sets with different numbers of splits: ``Of the 3 to 10 splits of each data set, 2 have been run so far.``
+
     Args:
         rows: data set, splits that are done and splits that the suite asks for, of every method there. Each number
             of a data set is the largest over its methods.
@@ -24,7 +26,9 @@ def splits_so_far(rows: Iterable[tuple[str, int, int]]) -> str:
         return ""
     counts, wanted = [done[dataset] for dataset in begun], [asked[dataset] for dataset in begun]
     verb = "has" if max(counts) == 1 else "have"
-    return f"{_span(counts)} of {_span(wanted)} splits of each data set {verb} been run so far."
+    if min(wanted) == max(wanted):
+        return f"{_span(counts)} of {_span(wanted)} splits of each data set {verb} been run so far."
+    return f"Of the {_span(wanted)} splits of each data set, {_span(counts)} {verb} been run so far."
 
 
 def _span(counts: Sequence[int]) -> str:

@@ -72,21 +72,13 @@ CHEATS = {
 }
 
 
-def sandboxes() -> set[psutil.Process]:
+def sandboxes() -> list[psutil.Process]:
     """Return the restricted processes below this one, ended ones that were not waited for included."""
-    return {child for child in psutil.Process().children(recursive=True) if child.name() == "sandbox"}
+    return [child for child in psutil.Process().children(recursive=True) if child.name() == "sandbox"]
 
 
 @pytest.fixture(scope="module")
-def earlier() -> set[psutil.Process]:
-    """Restricted processes that other modules' tests have left."""
-    return sandboxes()
-
-
-@pytest.fixture(scope="module")
-def caught(
-    earlier: set[psutil.Process], tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, dict[str, dict[str, Any]]]:
+def caught(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The records of all cheats in one run, with data in the cache and another method's record in the store."""
     folder = tmp_path_factory.mktemp("cheats")
     (folder / "cache").mkdir()
@@ -110,12 +102,12 @@ def test_no_cheat_gains(caught: tuple[Path, dict[str, dict[str, Any]]], name: st
 
 
 def test_cheats_leave_no_files_or_processes_and_do_not_affect_other_trials(
-    earlier: set[psutil.Process], caught: tuple[Path, dict[str, dict[str, Any]]]
+    caught: tuple[Path, dict[str, dict[str, Any]]],
 ) -> None:
     folder, records = caught
     assert records["first"]["status"] == "ok"
     assert list((folder / "store" / "running").iterdir()) == []
-    assert sandboxes() <= earlier
+    assert sandboxes() == []
     assert not list(Path("/dev/shm").glob("bench-cheat*"))
 
 

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from support import forked_plugin, tiny_plugin
 from support.bench import Bench, contents, decisions, install
-from test_cheats import BLOBS, method, record_of, run, session
+from test_cheats import BLOBS, method, record_of, run, sandboxes, session
 
 from bench_core import hookimpl
 from bench_core.contract.errors import RequestError
@@ -339,6 +339,7 @@ def test_a_killed_server_is_replaced(tmp_path: Path) -> None:
     assert (summary.computed, summary.failures) == (12, [])
     assert len(set(at)) == 2
     assert plugin_processes() == []
+    assert sandboxes() == []
 
 
 @pytest.mark.weekly

@@ -72,6 +72,7 @@ class Server:
         self._environment, self._strict = dict(environment or {}), strict
         self._server: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._processes: list[Process] = []
 
     def __enter__(self) -> Server:
         return self
@@ -135,6 +136,7 @@ class Server:
         process = Process(self, ours, memory)
         if not isinstance(number, int):
             raise SandboxError("no restricted process can be started")
+        self._processes = [*(one for one in self._processes if not one.ended), process]
         process.begin(number)
         return process
 
@@ -149,6 +151,9 @@ class Server:
                 server.wait(_END_SECONDS)
             server.kill()
             server.wait()
+        for process in self._processes:
+            if not process.ended:
+                process.end_adopted()
 
     def ask(self, header: Mapping[str, Any], files: Iterable[int] = ()) -> dict[str, Any]:
         """Send a request to the server, and return its answer.

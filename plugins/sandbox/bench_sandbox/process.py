@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bench_sandbox.arrays import Blob, checked, packed
 from bench_sandbox.errors import CallError, EndedError, MalformedError, SandboxError, StoppedError, ending
+from bench_sandbox.strays import end_child
 from bench_sandbox.wire import Message, receive, send, show_sender
 
 __all__ = ["Process"]
@@ -175,7 +176,13 @@ class Process:
             code = answer.get("code") if parent is None else code
         except (EndedError, MalformedError, TimeoutError, SandboxError):
             self._server.close()
+            self.end_adopted()
         return code if type(code) is int else None
+
+    def end_adopted(self) -> None:
+        """End the process and its copies if this process has adopted them, because their server was killed."""
+        for process in (self, *self._copies):
+            end_child(process.number)
 
     def seconds(self) -> float:
         """Return the CPU time of all threads of the process so far, in seconds; 0 if it has ended.

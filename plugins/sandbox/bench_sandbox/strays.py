@@ -20,7 +20,7 @@ import psutil
 
 from bench_sandbox.system import PR_GET_CHILD_SUBREAPER, PR_SET_CHILD_SUBREAPER, libc, prctl
 
-__all__ = ["adopt_orphans", "adopting_orphans", "children", "end_group", "end_strays"]
+__all__ = ["adopt_orphans", "adopting_orphans", "children", "end_child", "end_group", "end_strays"]
 
 _PATIENCE = 10.0
 
@@ -106,6 +106,14 @@ def adopting_orphans() -> Iterator[None]:
     finally:
         if not before:
             prctl(PR_SET_CHILD_SUBREAPER, 0)
+
+
+def end_child(process: int) -> None:
+    """Kill a child of this process, and wait until it is gone; do nothing if it is no child."""
+    with suppress(OSError):
+        if process and os.waitpid(process, os.WNOHANG) == (0, 0):
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
 
 
 def end_group(process: int) -> None:

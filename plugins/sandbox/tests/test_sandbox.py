@@ -21,7 +21,7 @@ import bench_sandbox
 from bench_sandbox import CallError, Process, SandboxError, Server, StoppedError, layers, missing_layers, packed
 from bench_sandbox.arrays import checked, table_of, unpacked
 from bench_sandbox.errors import MalformedError
-from bench_sandbox.strays import children, end_strays
+from bench_sandbox.strays import adopting_orphans, children, end_strays
 
 ALLOWED = {"own folder", "own thread", "own process", "own limit", "own pipe"}
 TARGET = "targets:Target"
@@ -181,6 +181,25 @@ def test_a_killed_server_is_restarted_and_its_processes_have_ended() -> None:
         with server.start(TARGET) as other:
             assert other.call("count", seconds=60)[0]["calls"] == 1
     assert set(psutil.Process().children(recursive=True)) <= set(before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there are orphans adopted")
+@pytest.mark.parametrize("without", [{"namespaces"}, set()])
+def test_the_processes_of_a_killed_server_are_reaped_and_other_children_stay(
+    without: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench_sandbox.client.layers", lambda: set(layers()) - without)
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with adopting_orphans():
+        before = children(os.getpid())
+        with Server(["numpy"]) as server:
+            for _ in range(2):
+                server.start(TARGET).fork()
+            psutil.Process(server.process).kill()
+        assert children(os.getpid()) == before
+    assert other.poll() is None
+    other.communicate(b"\n")
+    assert other.returncode == 0
 
 
 @given(

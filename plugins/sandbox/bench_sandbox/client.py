@@ -143,6 +143,7 @@ class Server:
     def close(self) -> None:
         """End the server and all its processes."""
         server, self._server = self._server, None
+        processes, self._processes = self._processes, []
         if self._socket is not None:
             self._socket.close()
             self._socket = None
@@ -151,7 +152,7 @@ class Server:
                 server.wait(_END_SECONDS)
             server.kill()
             server.wait()
-        for process in self._processes:
+        for process in processes:
             if not process.ended:
                 process.end_adopted()
 

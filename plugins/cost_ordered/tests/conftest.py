@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bench_models.linear.testing import make_problem
+from bench_core.testing.by_hand import make_problem
 
 __all__ = ["make_problem"]

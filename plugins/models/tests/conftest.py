@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from bench_models.linear.testing import make_problem
+
+from bench_core.testing.by_hand import make_problem
 
 __all__ = ["make_problem"]
 

@@ -1,4 +1,4 @@
-"""A problem built by hand, for the tests of this library and of plugins that use it."""
+"""A problem built by hand, for tests that compare a method with a simple reference implementation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench_core import Costs, Part, Problem
+from bench_core.contract.costs import Costs
+from bench_core.contract.dataset import Part
+from bench_core.contract.method import Problem
 
 
 def build(n_classes: int = 2, rows: int = 150, features: int = 5, seed: int = 0, **changes: Any) -> Problem:

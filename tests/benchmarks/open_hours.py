@@ -1,4 +1,4 @@
-"""Estimate how long the open comparison takes, method by method, from measured trials.
+"""How long the open comparison takes, method by method: published trials, and an estimate for all that are planned.
 
     python tests/benchmarks/open_hours.py [--suite FILE] [--cores N]
 
@@ -7,6 +7,8 @@ has not been run, the logarithm of a trial's seconds is modelled as a linear fun
 rows, encoded columns and classes, fitted to the method's medians by ridge regression towards slopes of 0.5. A trial
 takes at most the suite's time limit. ``bench plan`` determines which trials are not applicable. Loading and starting
 processes count as 0.3 s per trial.
+
+For the open comparison, it writes the tables into ``docs/explanation/recommended.md``, between its two marks.
 """
 
 from __future__ import annotations
@@ -20,24 +22,40 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from marked import write_between
 
 from bench_core import DataContext
 from bench_core.suites import load_registry, load_suite
 
 ROOT = Path(__file__).parents[2]
+PAGE = "explanation/recommended.md"
 STEPS, OVERHEAD = ("fit", "decide", "audit", "metrics"), 0.3
 SLOPES, RIDGE = np.full(3, 0.5), 1.0
 
 
-def medians(folder: Path) -> pd.Series:
-    """Return the median seconds of a folder's trials by method and data set."""
-    keys = ["dataset", "costs", "method", "name", "status"]
+def timed(folder: Path, limit: float) -> pd.DataFrame:
+    """Return a folder's trials that ran, with the seconds of their steps; a failed trial counts with the limit."""
+    keys = ["dataset", "costs", "method", "seed", "name", "status"]
     trials = pd.read_parquet(folder / "records", columns=keys).drop_duplicates("name")
     runs = pd.read_parquet(folder / "runs", columns=["name", "run"])
     timings = [json.loads(run).get("timings", {}) for run in runs["run"]]
     runs["seconds"] = [sum(timing.get(step, 0.0) for step in STEPS) for timing in timings]
-    done = trials[trials["status"] == "ok"].merge(runs[["name", "seconds"]], on="name")
-    return done.groupby(["method", "dataset"])["seconds"].median()
+    ran = trials[trials["status"].isin(["ok", "failed"])].merge(runs[["name", "seconds"]], on="name", how="left")
+    return ran.assign(seconds=ran["seconds"].where(ran["status"] == "ok", limit))
+
+
+def pages(trials: pd.DataFrame, planned: int, hours: float) -> str:
+    """Return the tables of the docs in Markdown: splits, and methods, the slowest first."""
+    lines = ["| | trials that ran | hours |", "|---|---|---|"]
+    for seed, seconds in trials.groupby("seed")["seconds"]:
+        lines.append(f"| split {seed + 1} | {len(seconds):,} | {seconds.sum() / 3600:.1f} |")
+    lines += [f"| all that are planned, estimated | {planned:,} | {hours:.0f} |", ""]
+    lines += ["| method | trials that ran | hours | median | longest | on |", "|---|---|---|---|---|---|"]
+    groups = {method: group.set_index("dataset")["seconds"] for method, group in trials.groupby("method")}
+    for method, seconds in sorted(groups.items(), key=lambda item: -item[1].sum()):
+        times = f"{seconds.sum() / 3600:.1f} | {seconds.median():.1f} s | {seconds.max():.0f} s | {seconds.idxmax()}"
+        lines.append(f"| {method} | {len(seconds)} | {times} |")
+    return "\n".join(lines) + "\n"
 
 
 def sizes(suite: Any) -> dict[str, np.ndarray]:
@@ -71,7 +89,9 @@ def main() -> None:
     options.add_argument("--cores", type=int, default=2)
     given = options.parse_args()
     suite = load_suite(given.suite, load_registry())
-    means = medians(ROOT / "leaderboard/open")
+    limit = suite.file.protocol.timeout
+    trials = timed(ROOT / "leaderboard/open", limit)
+    means = trials[trials["status"] == "ok"].groupby(["method", "dataset"])["seconds"].median()
     command = [str(Path(sys.executable).with_name("bench")), "plan", str(given.suite), "--seeds", "1", "--json"]
     plan = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     at = sizes(suite)
@@ -82,7 +102,7 @@ def main() -> None:
         if count and method in means:
             rows.append((method, dataset, count, predicted(means[method], at)[dataset]))
     table = pd.DataFrame(rows, columns=["method", "dataset", "trials", "seconds"])
-    table["seconds"] = table["seconds"].clip(upper=suite.file.protocol.timeout) + OVERHEAD
+    table["seconds"] = table["seconds"].clip(upper=limit) + OVERHEAD
     table["hours"] = table["trials"] * table["seconds"] / 3600
     for key in ("method", "dataset"):
         by = table.groupby(key)[["trials", "hours"]].sum().sort_values("hours", ascending=False)
@@ -93,6 +113,8 @@ def main() -> None:
     print(f"not measured: {', '.join(unknown) or 'none'}")
     print(f"{table['trials'].sum()} trials, {table['hours'].sum():.1f} core hours, ", end="")
     print(f"{table['hours'].sum() / given.cores:.1f} hours on {given.cores} cores")
+    if suite.name == "open":
+        write_between(PAGE, "time", pages(trials, table["trials"].sum(), table["hours"].sum()))
 
 
 if __name__ == "__main__":

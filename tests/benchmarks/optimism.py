@@ -16,14 +16,13 @@ from pathlib import Path
 from bench_analysis.analysed import Analysed
 from bench_analysis.optimism import Optimism, optimism_of
 from bench_records import outdated, published
+from marked import write_between
 
 from bench_core import DataContext
 from bench_core.records import Store
 from bench_core.suites import SuiteSession, load_registry, load_suite
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "explanation" / "fairness.md"
-BEGIN, END = "<!-- optimism -->\n", "<!-- end of optimism -->\n"
 
 
 def measured(suite: Path) -> tuple[list[Optimism], set[str]]:
@@ -55,9 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("suite", type=Path, nargs="?", default=ROOT / "suites" / "open.toml")
     table = rendered(*measured(parser.parse_args().suite))
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    write_between("explanation/fairness.md", "optimism", table)
     print(table)
 
 

@@ -44,7 +44,7 @@ def timed(folder: Path, limit: float) -> pd.DataFrame:
     return ran.assign(seconds=ran["seconds"].where(ran["status"] == "ok", limit))
 
 
-def pages(trials: pd.DataFrame, planned: int, hours: float) -> str:
+def tables(trials: pd.DataFrame, planned: int, hours: float) -> str:
     """Return the tables of the docs in Markdown: splits, and methods, the slowest first."""
     lines = ["| | trials that ran | hours |", "|---|---|---|"]
     for seed, seconds in trials.groupby("seed")["seconds"]:
@@ -114,7 +114,7 @@ def main() -> None:
     print(f"{table['trials'].sum()} trials, {table['hours'].sum():.1f} core hours, ", end="")
     print(f"{table['hours'].sum() / given.cores:.1f} hours on {given.cores} cores")
     if suite.name == "open":
-        write_between(PAGE, "time", pages(trials, table["trials"].sum(), table["hours"].sum()))
+        write_between(PAGE, "time", tables(trials, table["trials"].sum(), table["hours"].sum()))
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from marked import parts, write_between
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "explanation" / "sanity.md"
-BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->\n"
+PLACE = "explanation/sanity.md", "table"
 BUDGETS = (0.05, 0.1, 0.2, 0.4, 1.0)
 ROWS = 600
 BESIDE = ("Majority", "Forward selection, logistic", "Forward selection, LightGBM")
@@ -195,13 +195,11 @@ def main() -> None:
         command += ["--store", str(folder / "store"), "--out", str(folder / "out")]
         for seeds in range(1, options.seeds + 1):  # seed by seed, so that a stopped run has complete seeds
             subprocess.run([*command, "--seeds", str(seeds)], check=False)  # 1: some trial failed
-    table = answers(suite, folder)
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    old, _, after = rest.partition(END)
-    new = f"\n{rendered(table)}\n"
-    new = merged(old, new, options.method) if options.method else new
-    PAGE.write_text(f"{before}{BEGIN}{new}{END}{after}", encoding="utf-8")
+    new = rendered(answers(suite, folder))
+    if options.method:
+        _, old, _ = parts(*PLACE)
+        new = merged(old, new, options.method)
+    write_between(*PLACE, new)
     print(new)
 
 

@@ -55,7 +55,8 @@ def savings(leaf, parent, part, own, group, opened, price, parts):  # type: igno
                 if opened[node]:
                     if length == len(way):
                         longer = np.zeros(2 * length, dtype=np.int64)
-                        longer[:length] = way
+                        for k in range(length):
+                            longer[k] = way[k]
                         way = longer
                     way[length] = node
                     length += 1

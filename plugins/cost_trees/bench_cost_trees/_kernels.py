@@ -117,7 +117,8 @@ def grow(
                 else:
                     spare[n_right] = row
                     n_right += 1
-            order[middle : end[at]] = spare[:n_right]
+            for i in range(n_right):
+                order[middle + i] = spare[i]
             begin[n_nodes], end[n_nodes] = begin[at], middle
             begin[n_nodes + 1], end[n_nodes + 1] = middle, end[at]
             for child in (n_nodes, n_nodes + 1):
@@ -167,7 +168,7 @@ def _best_threshold(
         n += 1
     if n_present > 1:
         if len(values) > _SORT_BELOW * n_present:
-            present[:n_present] = np.sort(present[:n_present])
+            present[:n_present].sort()
         else:
             n_present = 0
             for place in range(len(values)):

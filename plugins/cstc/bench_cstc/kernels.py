@@ -70,10 +70,10 @@ def leaf_descent(
             return step
         squares = group_squares(beta, ptr, rows, len(v))
         A = np.empty((k, k))
-        b = np.empty((k, 1))
+        b = np.empty(k)
         for i in range(k):
             t = on[i]
-            b[i, 0] = h[t]
+            b[i] = h[t]
             for j in range(k):
                 A[i, j] = H[t, on[j]]
             gamma = rho / abs(beta[t])
@@ -87,7 +87,7 @@ def leaf_descent(
         alive = np.ones(k, dtype=np.bool_)
         for i in range(k):
             t = on[i]
-            new = solved[i, 0]
+            new = solved[i]
             moved = max(moved, abs(new - beta[t]) / tiny[t] * 1e-4)
             if abs(new) < tiny[t]:
                 new = 0.0

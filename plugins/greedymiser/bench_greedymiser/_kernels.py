@@ -174,7 +174,8 @@ def _part(
         else:
             spare[n_right] = row
             n_right += 1
-    order[middle:end] = spare[:n_right]
+    for i in range(n_right):
+        order[middle + i] = spare[i]
     return middle, total
 
 

@@ -86,7 +86,8 @@ def squeeze(flat, width, rows, places):  # type: ignore[no-untyped-def]
     """
     at, row = 0, np.empty(width, dtype=flat.dtype)
     for r in range(len(rows)):
-        row[:] = flat[rows[r] * width : (rows[r] + 1) * width]
+        for k in range(width):
+            row[k] = flat[rows[r] * width + k]
         for i in range(len(places)):
             flat[at] = row[places[i]]
             at += 1

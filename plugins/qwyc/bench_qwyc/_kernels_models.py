@@ -97,7 +97,9 @@ def score_models(packed, X, start, stop, out):  # type: ignore[no-untyped-def]
     for begin in range(start, stop, BLOCK):
         count = min(BLOCK, stop - begin)
         if not packed.is_trees:
-            columns[:, :count] = X[begin : begin + count].T
+            for c in range(X.shape[1]):
+                for r in range(count):
+                    columns[c, r] = X[begin + r, c]
         for t in range(out.shape[0]):
             run_model(
                 packed, t, X, columns, count, slots, begin + slots, count, seen, inside, total,

@@ -43,7 +43,7 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
         above[0, :] = 0
         while waiting:
             waiting -= 1
-            at, path = stack[waiting], above[waiting].copy()
+            at, path = stack[waiting], above[waiting]
             if struck[waiting] >= 0:  # the left leaves of its test are those numbered since the test was visited
                 own = struck[waiting]
                 keep[own] = keep[own] | ~_lowest(leaves - first)
@@ -51,7 +51,8 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
                 if leaves - first == _MOST_LEAVES:
                     return False
                 leaf[leaves] = at
-                features[leaves, :] = path
+                for w in range(words):
+                    features[leaves, w] = path[w]
                 leaves += 1
                 continue
             if waiting + 2 > _MOST_LEAVES:
@@ -61,9 +62,9 @@ def lists(trees, start, node, keep, leaf_start, leaf, features):  # type: ignore
             f = trees.unit_of_column[trees.column[at]]
             path[f // 64] |= _ONE << np.uint64(f % 64)
             stack[waiting], struck[waiting] = trees.left[at] + 1, tests
-            above[waiting, :] = path
             stack[waiting + 1], struck[waiting + 1] = trees.left[at], -1
-            above[waiting + 1, :] = path
+            for w in range(words):
+                above[waiting + 1, w] = path[w]
             waiting += 2
             tests += 1
         start[tree + 1] = tests

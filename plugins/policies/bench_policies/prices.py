@@ -131,7 +131,7 @@ class _Check:
                 shown = ", ".join(map(repr, missing[:5])) + (
                     f" and {len(missing) - 5} more" if len(missing) > 5 else ""
                 )
-                self.refuse(f"no price for {shown}; give a free feature the price 0", "prices")
+                self.refuse(f"no price for {shown}; give a free feature the price 0, or drop the column", "prices")
         elif isinstance(prices, list):
             if len(prices) != len(self.features):
                 self.refuse(

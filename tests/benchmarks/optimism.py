@@ -46,6 +46,8 @@ def rendered(rows: Iterable[Optimism], earlier: set[str]) -> str:
         numbers = [f"{100 * value:.1f}".replace("-", "−") for value in (row.every, row.error, row.value)]
         name = row.method + " †" * (row.method in earlier)
         lines.append(f"| {name} | {row.policies:.0f} | {' | '.join(numbers)} | {row.datasets} |")
+    if earlier:
+        lines += ["", "† The records were made by an earlier version of the method."]
     return "\n".join(lines) + "\n"
 
 

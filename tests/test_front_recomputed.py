@@ -52,7 +52,7 @@ def test_the_table_of_the_front_page(numbers: dict[str, Any]) -> None:
         best = step["algorithm"][step["recommended"]]
         assert row[1] == f"**{step['method']}**"
         for cell, key, digits in ((row[2], "quality", 0), (row[3], "loss", 1)):
-            shown = [float(number) for number in re.findall(r"-?[\d.]+", cell)]
+            shown = [float(number) for number in re.findall(r"-?[\d.]+", cell.replace("−", "-"))]
             assert shown == pytest.approx(percent(best[key], digits), abs=1.01 * 10**-digits), (step["budget"], key)
         named = re.split(r", | and ", row[4])
         near = list(step["equal"])

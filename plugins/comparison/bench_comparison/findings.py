@@ -55,10 +55,10 @@ def recommends(view: JsonObject) -> bool:
 
 
 def per_cent(value: float | None, digits: int = 0) -> str:
-    """A share as ``70 %``."""
+    """A share as ``70 %`` or ``−7 %``."""
     if value is None:
         return "–"
-    return f"{round(100 * value, digits) + 0.0:.{digits}f} %"
+    return f"{round(100 * value, digits) + 0.0:.{digits}f} %".replace("-", "−")
 
 
 def signed(share: float) -> str:

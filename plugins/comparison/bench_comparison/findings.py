@@ -32,7 +32,7 @@ NAMED = 3
 """The most algorithms that a sentence names."""
 
 SURE = 0.8
-"""A sentence states what has at least this probability."""
+"""A sentence states a difference that has at least this probability."""
 
 _HALF = 0.5
 """A sentence names a data set without which less than this share of a difference is left, and a kind of method that is
@@ -84,7 +84,7 @@ def findings(answer: JsonObject) -> list[dict[str, Any]]:
     1. The method that is recommended at most budgets.
     2. The quality that a small budget buys.
     3. The comparison of choosing features row by row with the best fixed subset.
-    4. The leading kind of method.
+    4. The leading kinds of methods.
     5. The methods that are practically equal to the recommended one at the largest budget.
     """
     view = main_view(answer)
@@ -215,20 +215,22 @@ def _where(view: JsonObject) -> list[str]:
 
 
 def _kinds(view: JsonObject) -> dict[str, Any] | None:
-    """The kind of method that is first, with a probability of at least a half, at the most budgets."""
+    """The kinds of methods that are first with a probability of at least a half, and at which budgets."""
     steps = [step for step in view["steps"] if step["kinds"]]
     likeliest = [(step["budget"], max(step["kinds"], key=lambda row: row["best"])) for step in steps]
     leaders = [(budget, row) for budget, row in likeliest if row["best"] >= _HALF]
     if not leaders:
         return None
-    names = [row["name"] for _, row in leaders]
-    name = max(dict.fromkeys(names), key=names.count)
-    mine = [(budget, row) for budget, row in leaders if row["name"] == name]
-    at = listed([per_cent(budget) for budget, _ in mine])
+    at: dict[str, list[str]] = {}
+    for budget, row in leaders:
+        at.setdefault(row["name"], []).append(per_cent(budget))
+    said = listed([f"{name} is first at {listed(budgets)}" for name, budgets in at.items()])
+    more = [f"{row['best']:.2f} at {per_cent(budget)}" for budget, row in leaders] if len(leaders) > 1 else []
     return _finding(
-        f"Of the kinds of methods, {name} is first at {at} of the price.",
-        min(row["best"] for _, row in mine),
+        f"Of the kinds of methods, {said} of the price.",
+        min(row["best"] for _, row in leaders),
         "#kinds-of-methods",
+        f"The probabilities are {listed(more)}." if more else "",
     )
 
 

@@ -19,7 +19,7 @@ class Layout:
         methods: labels.
         places: method → its kind and algorithm.
         algorithms, kinds: units after the methods, in this order; without the empty policy.
-        ways: the units "dynamic" and "fixed", which come last.
+        ways: the units "dynamic" and "fixed" (the two ways to choose features), which come last.
         seconds: method → median seconds of its fits; NaN where unknown.
     """
 

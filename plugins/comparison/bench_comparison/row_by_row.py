@@ -62,8 +62,6 @@ def row_by_row(
 def with_prices(steps: Sequence[Mapping[str, Any]], views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The answer for all prices, with those for each kind of prices as further groups.
 
-    In each of them, the best methods are those with these prices.
-
     Args:
         steps: from `row_by_row`, for all prices.
         views: those of a kind of prices, with their ``prices families dynamic``.

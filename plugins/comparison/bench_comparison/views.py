@@ -100,6 +100,7 @@ def _datasets(used: Sequence[Measured], out: Sequence[Measured]) -> dict[str, An
         "left_out": list(left.values()),
         "families": families,
         "few": families < FEW,
+        "seldom": [],
         "steps": [],
         "dynamic": [],
     }
@@ -133,7 +134,8 @@ def _view(
                 unit = units[step["recommended"]["algorithm"]]
                 family = most_influential(means[unit, b], {name: rest[unit, b] for name, rest in without.items()})
                 step["recommended"]["without"] = _judged_without(family, draws_without(table, family, unit, b))
-    return {"steps": steps, "dynamic": row_by_row(cells, drawn, layout, budgets)}
+    seldom = [unit.name for u, unit in enumerate(layout.algorithms, count) if 0 < 2 * families_of[u] < number]
+    return {"steps": steps, "seldom": seldom, "dynamic": row_by_row(cells, drawn, layout, budgets)}
 
 
 def _often(there: int, families: int) -> bool:

@@ -107,3 +107,15 @@ def test_a_kind_is_called_first_where_it_is_likelier_to_be_than_not() -> None:
     for step in told["views"][0]["steps"]:
         step["kinds"][0]["best"] = 0.4
     assert len(findings(told)) == 1
+
+
+def test_every_kind_that_is_first_somewhere_is_named_with_its_budgets() -> None:
+    told = answer(0.9, 0.9, 0.9)
+    for step, chance in zip(told["views"][0]["steps"], (0.9, 0.1, 0.3), strict=True):
+        step["kinds"] = [{"name": "trees", "best": chance}, {"name": "forests", "best": 1 - chance}]
+    kinds = findings(told)[1]
+    assert kinds["text"] == (
+        "Of the kinds of methods, trees is first at 10 % and forests is first at 20 % and 100 % of the price."
+    )
+    assert kinds["probability"] == 0.7
+    assert kinds["more"] == "The probabilities are 0.90 at 10 %, 0.90 at 20 % and 0.70 at 100 %."

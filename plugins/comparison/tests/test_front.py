@@ -302,6 +302,31 @@ def test_a_suite_that_recommends_nothing_is_only_linked_beside_one_that_does() -
     assert "nothing is recommended" in "\n".join(front_part([few], 0).lines)
 
 
+def test_few_data_sets_have_mean_qualities_without_intervals() -> None:
+    for datasets, shown in ((SIX[:3], False), (SIX, True)):
+        of = suite(datasets)
+        answer = answer_once(Analysed(of, records(of, QUICK_WINS)))
+        assert answer is not None
+        page = render_answer(of, answer)
+        kinds = page.split("### Kinds of methods\n")[1].split("\n## ")[0].split("\n### ")[0]
+        table = "\n".join(row for row in kinds.splitlines() if row.startswith("|"))
+        assert "%" in table
+        assert ("loses" in table, "[" in table) == (shown, shown)
+        assert ("### Row by row, or a fixed subset\n" in page) == (shown and bool(answer["views"][0]["dynamic"]))
+
+
+def test_an_algorithm_that_was_run_on_fewer_than_half_of_the_data_sets_is_named_below_the_table() -> None:
+    lacking = {name: family for name, family in QUICK_WINS.items() if name != "quick"}
+    for present, named in ((2, True), (3, False)):
+        of = suite()
+        told = {name: QUICK_WINS if place < present else lacking for place, name in enumerate(SIX)}
+        answer = answer_once(Analysed(of, records(of, told)))
+        assert answer is not None
+        page = render_answer(of, answer)
+        assert ("run on fewer than half of the data sets: quick." in page) == named
+        assert any(row.startswith("| quick |") for row in page.splitlines()) != named
+
+
 def test_names_are_escaped_on_these_pages() -> None:
     odd = "<script>alert(1)</script> | `x` ![i](http://e.vil)"
     of = suite_of(

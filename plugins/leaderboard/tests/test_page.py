@@ -298,6 +298,9 @@ def test_provenance_is_on_the_page_and_times_are_not() -> None:
         assert fact in said
     for name, brought in plugins_in_judge(suite).items():
         assert f"{name} ({', '.join(brought)})" in said
+    blocks = said.split("```")[1::2]
+    assert [block.strip().split()[:2] for block in blocks] == [["bench", "run"], ["bench", "verify"]]
+    assert not any("bench" in block.strip().removeprefix("bench") for block in blocks)
     assert "0.123" not in text
     assert "0.123 (0.123)" in render_timings(Analysed(suite, records))
 

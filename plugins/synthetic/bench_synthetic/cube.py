@@ -58,7 +58,7 @@ class CubeNM(DataSource):
     price 1, bought together. Five blocks of ten features follow (``f1`` to ``f50``), each feature of price 1. They are
     N(0.5, 0.3²), except in the block of the context: there, the positions label, label + 1 and label + 2 modulo 10 hold
     the bits of the label, least significant first, plus N(0, ``noise``²). Prices come with the data (cost scheme
-    ``from-data``). A method that always buys the feature of greatest immediate value never buys the context.
+    ``from-data``). The context has no value as the first purchase; once a feature of a block is known, it has.
 
     Source: Schütz, Aronsson et al. 2025, AFABench, §4.
 

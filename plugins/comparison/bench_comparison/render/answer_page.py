@@ -112,7 +112,10 @@ def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
         left = text("; ".join(one["name"] for one in view["left_out"]))
         about.append(f"Left out, because the reference is not clearly better than the empty policy there: {left}.")
     if view["few"] and names:
-        about.append("With fewer than five data sets nothing is recommended.")
+        about.append(
+            "With fewer than five independent data sets there are only mean qualities: their intervals would say "
+            "nothing, and nothing is recommended."
+        )
     short = name_of(view)
     return {
         "heading": short[:1].upper() + short[1:],
@@ -122,7 +125,9 @@ def _view(view: JsonObject, answer: JsonObject) -> dict[str, Any]:
         "recommended": [_recommended(step) for step in view["steps"] if step["recommended"]],
         "kinds": _rows(view, "kinds", [kind["name"] for kind in answer["kinds"]]),
         "algorithms": [] if view["few"] else _rows(view, "algorithms", _order(view)),
-        "duel": _duel(view),
+        "few": view["few"],
+        "seldom": text(", ".join(view["seldom"])),
+        "duel": [] if view["few"] else _duel(view),
         "picture": view is main_view(answer),
     }
 
@@ -169,11 +174,13 @@ def _rows(view: JsonObject, what: str, names: Sequence[str]) -> list[list[str]]:
         if not any(found):
             continue
         sets = [str(max(row["families"] for row in found if row))] if what == "algorithms" else []
-        rows.append([text(name), *sets, *("–" if row is None else _cell(row) for row in found)])
+        rows.append([text(name), *sets, *("–" if row is None else _cell(row, view["few"]) for row in found)])
     return rows
 
 
-def _cell(row: JsonObject) -> str:
+def _cell(row: JsonObject, few: bool) -> str:
+    if few:
+        return per_cent(row["quality"][0])
     numbers = f"{range_of(row['quality'])} · loses {range_of(row['loss'], 1)}"
     if row.get("group") == "recommended":
         return f"**{numbers}**"

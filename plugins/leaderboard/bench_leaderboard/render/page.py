@@ -17,11 +17,13 @@ from bench_leaderboard.render.markdown import table, text
 from bench_leaderboard.render.page_figures import figures_of
 from bench_leaderboard.render.provenance import provenance
 from bench_leaderboard.render.splits import splits_so_far
-from bench_leaderboard.render.tables import dataset_section, grid_table, optimism_table, paper_numbers
+from bench_leaderboard.render.tables import dataset_section, grid_table, heading, optimism_table, paper_numbers
 from bench_leaderboard.render.templates import rendered
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bench_core.suites import Suite
 
 __all__ = ["render_page"]
 
@@ -56,7 +58,7 @@ def render_page(analysed: Analysed) -> str:
         tables="".join(f"{line}\n" for line in extra_sections(suite, records)),
         grid_ends=grid_table(suite, grid_ends_of(records, analysed.cells)),
         optimism=optimism_table(optimism_of(analysed)),
-        failed=_failures(records),
+        failed=_failures(suite, records),
         **provenance(suite, records, analysed.verified),
     )
     return page.rstrip() + "\n"
@@ -95,7 +97,7 @@ def _listed_pages(analysed: Analysed, pages: Sequence[DatasetPage]) -> str:
     return table(["Data set", "Cost schemes", "Trials run"], body, 2) if body else ""
 
 
-def _failures(records: Records) -> list[dict[str, Any]]:
+def _failures(suite: Suite, records: Records) -> list[dict[str, Any]]:
     """Trials that have no result, and why, in two tables: those that failed, and those over the time limit."""
     frame = records.policies
     failed = frame[frame["status"] == "failed"] if len(frame) else frame
@@ -103,14 +105,15 @@ def _failures(records: Records) -> list[dict[str, Any]]:
         return []
     failed = failed.drop_duplicates(["name", "dataset", "costs", "method"])
     slow = failed["name"].map(lambda name: is_over_limit(records.infos[name])).astype(bool)
-    return [_listed("Failed trials", failed[~slow], records), _listed("Over the time limit", failed[slow], records)]
+    groups = {"Failed trials": failed[~slow], "Over the time limit": failed[slow]}
+    return [_listed(title, group, suite, records) for title, group in groups.items()]
 
 
-def _listed(title: str, failed: pd.DataFrame, records: Records) -> dict[str, Any]:
-    rows = [
-        [text(row.method), text(row.dataset), str(row.seed), text(_why(records.infos[str(row.name)]))]
-        for row in failed.head(_SHOWN).itertuples(index=False)
-    ]
+def _listed(title: str, failed: pd.DataFrame, suite: Suite, records: Records) -> dict[str, Any]:
+    rows = []
+    for row in failed.head(_SHOWN).itertuples(index=False):
+        where = heading(suite, str(row.dataset), str(row.costs))
+        rows.append([text(row.method), text(where), str(row.seed), text(_why(records.infos[str(row.name)]))])
     return {"title": title, "rows": rows, "more": len(failed) - len(rows)}
 
 

@@ -180,7 +180,9 @@ def test_one_data_set_with_one_split_has_no_interval_and_no_probability() -> Non
             assert row["best"] is None
     for step in answer["views"][0]["dynamic"]:
         assert (step["difference"][1], step["better"], step["ahead"]) == (None, None, None)
-    assert "· unknown" in render_answer(of, answer)
+    kinds = render_answer(of, answer).split("### Kinds of methods\n")[1]
+    assert "| trees | 75 % | 75 % |" in kinds
+    assert "loses" not in kinds
 
 
 def test_draws_of_several_data_sets_or_splits_are_kept() -> None:

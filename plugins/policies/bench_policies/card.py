@@ -89,7 +89,7 @@ def _measured(fitted: FittedPolicy, measured: Any) -> list[str]:
     lines.append(f"- mean cost of an answer: {with_half(measured, 'cost', 1, most=fitted.about['full_cost'])}")
     goal = fitted.about["goal"]
     if "cap" in goal:
-        lines.append(f"- the most expensive row costs {measured['most']:.4g}; the cap is {goal['cap']:g}")
+        lines.append(f"- the most expensive row's features cost {measured['most']:.4g}; the cap is {goal['cap']:g}")
     elif "budget" in goal and not within(measured["most"], goal["budget"]):
         lines.append(f"- single rows cost more than the budget, up to {measured['most']:.4g}")
     if "error_costs" in goal:

@@ -27,7 +27,7 @@ _TABLE: list[Callable[[Any], Any]] = [
     click.option("--target", required=True, help="The column to predict."),
     click.option("--prices", required=True, type=FILE, help="A TOML file of prices."),
     click.option("--budget", type=float, help="The largest mean cost of a row."),
-    click.option("--cap", type=float, help="The most that any single row may cost."),
+    click.option("--cap", type=float, help="The most that the features of any single row may cost."),
     click.option(
         "--measure", type=click.Choice(["accuracy", "balanced-accuracy", "auc", "log-loss"]), default="accuracy",
         show_default=True, help="What is optimised for classes; regression always uses the mean squared error.",
@@ -97,7 +97,7 @@ def checked(given: dict[str, Any]) -> tuple[Registry, Dataset, Goal]:
         if threshold is not None and goal.refused_cost is None:
             click.echo(
                 f"bench: {given['error_costs']} gives no cost of refusals, so that a refused row costs nothing and the "
-                "least total may be to refuse every row; add a line such as: refused = 20",
+                "least total may be to refuse every row; add as the first line: refused = 20",
                 err=True,
             )
     else:

@@ -70,10 +70,8 @@ def _one_value(dataset: Dataset, feature: int, held: NDArray[np.float64]) -> str
 def target_notes(dataset: Dataset, target: str, task: str | None) -> list[str]:
     """Return a note if the target was read as classes but may be a quantity.
 
-    There are two such cases:
-
-    - Nearly all classes are numbers with decimal commas.
-    - `task` is None, there are more than five classes, and every class is a whole number.
+    Either nearly all classes are numbers with decimal commas; or `task` is None, and there are more than five classes,
+    all of them whole numbers.
     """
     if has_decimal_commas(dataset.classes):
         return [f"target {one_line(target)!r} holds numbers with decimal commas, read as classes; see --decimal"]

@@ -123,7 +123,7 @@ class FittedPolicy:
         """
         name = one_line(self.feature_names[feature])
         if is_missing(given):
-            if math.isnan(float(self.encoder.fill[feature])) and not self.takes_missing:
+            if self._refuses_missing(feature):
                 raise RequestError(f"{name} is missing, and this policy takes no missing values")
             return math.nan
         if feature in self.categories:
@@ -170,20 +170,16 @@ class FittedPolicy:
                 hint = one_line(did_you_mean(name, map(str, frame.columns)))
                 raise RequestError(f"the table has no column {name!r}; {hint}")
             column = frame[name]
-            if feature in self.categories:
-                table[:, feature] = codes_of(column, self.categories[feature])
-                invalid = np.zeros(len(frame), dtype=bool)
+            if feature in self.categories or feature in self.numeric_categories:
+                table[:, feature] = self._codes(feature, column)[0]
             elif pd.api.types.is_numeric_dtype(column.dtype) and (
                 feature in self.truth_values or not pd.api.types.is_bool_dtype(column.dtype)
             ):
                 table[:, feature] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-                invalid = np.isinf(table[:, feature])
-                if feature in self.numeric_categories:
-                    table[~np.isin(table[:, feature], self.numeric_categories[feature]), feature] = np.nan
             else:
                 table[:, feature] = [self._in_row(feature, given, row) for row, given in enumerate(column)]
                 continue
-            invalid |= self._refused_missing(feature, table[:, feature])
+            invalid = np.isinf(table[:, feature]) | (np.isnan(table[:, feature]) & self._refuses_missing(feature))
             if invalid.any():
                 row = int(invalid.argmax())
                 self._in_row(feature, column.iloc[row], row)
@@ -191,27 +187,32 @@ class FittedPolicy:
 
     def unseen(self, frame: pd.DataFrame) -> dict[str, int]:
         """Return, by column of a table, how many values have a new category that counts as missing; see `values`."""
-        found = {}
-        for feature in sorted({*self.categories, *self.numeric_categories}):
-            column = frame[self.feature_names[feature]].dropna()
-            if OTHER in self.categories.get(feature, ()):
-                continue
-            if feature in self.categories:
-                known = ~np.isnan(codes_of(column, self.categories[feature]))
-            else:
-                known = column.isin(self.numeric_categories[feature]).to_numpy()
-            if not known.all():
-                found[self.feature_names[feature]] = int((~known).sum())
-        return found
+        names = {f: self.feature_names[f] for f in sorted({*self.categories, *self.numeric_categories})}
+        coded = {name: self._codes(feature, frame[name]) for feature, name in names.items()}
+        counts = {name: int((given & np.isnan(codes)).sum()) for name, (codes, given) in coded.items()}
+        return {name: count for name, count in counts.items() if count}
 
-    def _refused_missing(self, feature: int, column: NDArray[np.float64]) -> NDArray[np.bool_]:
-        if self.takes_missing or not math.isnan(float(self.encoder.fill[feature])):
-            return np.zeros(len(column), dtype=bool)
-        return np.isnan(column)
+    def _codes(self, feature: int, column: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """A categorical feature's input, NaN for a missing or new category, and whether a value is given."""
+        import pandas as pd
+
+        if feature in self.categories:
+            return codes_of(column, self.categories[feature]), column.notna().to_numpy()
+        given = column if pd.api.types.is_numeric_dtype(column.dtype) else column.map(self._read)
+        numbers = pd.to_numeric(given, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        known = np.isin(numbers, self.numeric_categories[feature])
+        return np.where(known, numbers, np.nan), given.notna().to_numpy()
+
+    def _read(self, given: Any) -> Any:
+        table = self.about.get("table", {})
+        return number_of(given, table.get("missing", MISSING), table.get("decimal", "."))
+
+    def _refuses_missing(self, feature: int) -> bool:
+        return not self.takes_missing and math.isnan(float(self.encoder.fill[feature]))
 
     def _in_row(self, feature: int, given: Any, row: int) -> float:
         try:
-            return self.value(feature, number_of(given, self.about.get("table", {}).get("missing", MISSING)))
+            return self.value(feature, self._read(given))
         except RequestError as error:
             raise RowError(row, str(error)) from None
 
@@ -264,7 +265,6 @@ class FittedPolicy:
         frame = read_rows(table, self.about.get("table", {}), of_texts)
         with naming(table, self.about.get("table", {})):
             rows = self.rows(frame)
-        unseen = self.unseen(frame)
         decided = self.policy.decide(rows).checked(len(rows), len(self.feature_names), len(self.classes))
         columns: dict[str, Any] = {}
         if decided.probabilities is not None and self.classes:
@@ -283,7 +283,7 @@ class FittedPolicy:
         texts[:] = [tuple(np.array(self.feature_names, dtype=object)[pattern]) for pattern in patterns]
         columns["acquired"] = texts[which.reshape(-1)] if len(patterns) else np.empty(0, dtype=object)
         answers = pd.DataFrame(columns, index=frame.index)
-        answers.attrs["unseen"] = unseen
+        answers.attrs["unseen"] = self.unseen(frame)
         return answers
 
     def start(self, size: float | None = None) -> Session:

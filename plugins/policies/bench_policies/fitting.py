@@ -202,7 +202,7 @@ def _chosen(name: str, family: Sequence[Policy], problem: Problem, bench: Bench,
     if goal.budget is not None and not goal.met(judged[number]):
         raise RequestError(beyond_budget(goal.budget, {name: min(one.cost for one in judged)}))
     if goal.cap is not None and not within(judged[number].most, goal.cap):
-        raise RequestError(f"{name} cannot be cut at a cap of {goal.cap:g}: base models or sizes cost more")
+        raise RequestError(f"{name} cannot be cut at a cap of {goal.cap:g}: prices that grow with sizes exceed it")
     return number, judged[number]
 
 

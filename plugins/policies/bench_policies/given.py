@@ -39,13 +39,14 @@ def codes_of(column: pd.Series[Any], texts: Sequence[str]) -> NDArray[np.float64
     return known.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-def number_of(given: Any, missing: Sequence[str]) -> Any:
+def number_of(given: Any, missing: Sequence[str], decimal: str = ".") -> Any:
     """A text as the number that it holds, or None if it marks a missing value; anything else as it is."""
     if not isinstance(given, str):
         return given
     text = given.strip()
     if given in missing or text in missing:
         return None
+    text = text.replace(".", "?").replace(",", ".") if decimal == "," else text
     try:
         return given if "_" in text else float(text)
     except ValueError:
@@ -65,4 +66,4 @@ def is_number(given: Any, truth_values: bool) -> bool:
     """Whether a value is a number; ``truth_values``: whether True and False count as 1 and 0."""
     if isinstance(given, bool | np.bool_):
         return truth_values
-    return isinstance(given, int | float | np.integer | np.floating)
+    return isinstance(given, float | np.integer | np.floating) or (isinstance(given, int) and given.bit_length() < 1024)

@@ -230,7 +230,7 @@ class Goal:
             classes: whether classes are predicted, not values.
         """
         best = _BEST[self.measure] if classes else "the least mean squared error"
-        cap = "" if self.cap is None else f", and no row may cost more than {self.cap:g}"
+        cap = "" if self.cap is None else f", and no row's features may cost more than {self.cap:g}"
         if self.budget is not None:
             return f"{best} at a mean cost of at most {self.budget:g} a row" + (
                 cap or ", single rows may cost more" * (self.budget > 0)
@@ -240,8 +240,8 @@ class Goal:
         if self.error_costs is not None:
             return f"the least total cost of prices, wrong answers and refusals{cap}"
         if self.cap is not None:
-            return f"{best} at a cost of at most {self.cap:g} in every row"
-        return f"{best}; of policies within one standard error, the cheapest"
+            return f"{best} at a feature cost of at most {self.cap:g} in every row"
+        return best + "; of policies within one standard error, the cheapest" * (classes and "accuracy" in self.measure)
 
     def as_plain(self) -> dict[str, Any]:
         """Return the goal's settings as JSON values, without those that are None."""

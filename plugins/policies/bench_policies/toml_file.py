@@ -33,6 +33,7 @@ class TomlFile:
                 message, line = message[: match.start()], int(match[1])
             shown = self._lines[line - 1].strip()[:60] if 0 < line <= len(self._lines) else ""
             advice = "" if Path(path).suffix == ".toml" else "; give a TOML file, with a line such as: age = 5"
+            advice += "; a name with blanks needs quotes" * message.startswith("Expected '=' after a key")
             raise RequestError(f"{path}, line {max(line, 1)}: not TOML: {message}: {shown}{advice}") from None
 
     def at(self, section: str, key: str | None = None, value: str | None = None) -> str:

@@ -111,3 +111,12 @@ def test_a_difference_is_told_in_what_the_goal_compares(
     goal: Goal, classes: tuple[str, ...], difference: float, said: str
 ) -> None:
     assert goal.behind_text("lasso", difference, 0.02, classes) == said
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "balanced-accuracy", "auc", "log-loss"])
+def test_a_goal_states_the_rule_of_one_standard_error_where_it_is_applied(measure: str) -> None:
+    goal = Goal(measure=measure)
+    better, cheaper = policy(0.9001, 28.0), policy(0.9, 1.0)
+    applied = goal.choose([better, cheaper], 75) == 1
+    assert applied == ("one standard error" in goal.in_words())
+    assert "one standard error" not in goal.in_words(classes=False)

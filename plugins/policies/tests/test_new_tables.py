@@ -184,6 +184,19 @@ def test_separator_decimal_comma_and_marks_of_missing_values_can_be_given(tmp_pa
     )
 
 
+@pytest.mark.parametrize("stray", ["n/k", "120.5"])
+def test_a_text_among_numbers_with_decimal_commas_is_named(tmp_path: Path, stray: str) -> None:
+    frame = patients()
+    comma = frame.assign(glucose=frame["glucose"].str.replace(".", ","))
+    policy = fitted(written(comma, tmp_path, sep=";"), separator=";", decimal=",")
+    comma.loc[5, "glucose"] = stray
+    path = written(comma, tmp_path, sep=";")
+    with pytest.raises(RequestError, match=rf"line 7, column 'glucose': '{stray}' is not a number"):
+        fitted(path, separator=";", decimal=",")
+    with pytest.raises(RequestError, match=rf"line 7: glucose must be a number, not '{stray}'"):
+        policy.decide(path)
+
+
 def test_another_separator_is_suggested(tmp_path: Path) -> None:
     path = written(patients(), tmp_path, sep=";")
     with pytest.raises(RequestError, match="the header holds ';': is that the separator"):
@@ -226,6 +239,28 @@ def test_categories_that_are_large_numbers_are_named_in_full(tmp_path: Path) -> 
     assert policy.value(1, "1000002") == policy.value(1, 1000002)
     with pytest.raises(RequestError, match="no category 5; known: 1000001, 1000002, 1000003"):
         policy.value(1, 5)
+
+
+def test_new_values_of_a_numeric_category_count_as_missing_in_any_form(tmp_path: Path) -> None:
+    frame = patients(("1", "2", "3"))
+    policy = fitted(written(frame, tmp_path), categorical=("ward",))
+    whole = policy.decide(frame.assign(ward=frame["ward"].astype(float)))
+    assert whole.attrs["unseen"] == {}
+    pd.testing.assert_frame_equal(policy.decide(frame), whole)  # texts of the same numbers
+    blank = policy.decide(frame.assign(ward=frame["ward"].mask(frame.index == 3)))
+    for new in ("9", "north", " "):
+        changed = frame.assign(ward=frame["ward"].mask(frame.index == 3, new))
+        if new.strip():
+            with pytest.warns(UserWarning, match=r"unseen categories count as missing: ward \(1\)"):
+                found = policy.decide(changed)
+        else:
+            found = policy.decide(changed)
+        pd.testing.assert_frame_equal(found, blank)
+
+
+def test_a_whole_number_beyond_all_floats_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="age must be a number"):
+        fitted(written(patients(), tmp_path)).value(0, 10**400)
 
 
 def test_a_policy_below_its_cap_can_be_exported_and_one_that_may_be_cut_cannot(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ GOOD = OWN + '\n[groups]\nblood = ["glucose", "insulin"]\n\n[group_prices]\nbloo
         ("glucose = 5", f"glucose = 1{'0' * 9000}", "prices.toml, line .*: not TOML"),
         ("glucose = 5", "glucose = []", "prices.toml, line 3: the price of 'glucose' is an empty list"),
         ("[prices]", "prices", "prices.toml, line 1: not TOML: .*prices"),
+        ("glucose = 5", "blood glucose = 5", "not TOML: .*a name with blanks needs quotes"),
         ("age = 0", "age = 0\nage = 1", "prices.toml, line 3: not TOML: .*age = 1"),
         (OWN, "prices = { age = 0, glucos = 5, insulin = 5, scan = 4 }", "line 1: .*did you mean 'glucose'"),
         (OWN, "prices = { age = 0, glucose = 5,insulin=-5, scan = 4 }", "line 1: the price of 'insulin' is -5"),

@@ -233,7 +233,10 @@ class TableSource(DataSource):
             if column in free or isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(kind):
                 continue
             present = values.notna().to_numpy()
-            texts = present & pd.to_numeric(values, errors="coerce").isna().to_numpy()
+            written = values
+            if getattr(self, "decimal", ".") == ",":  # as in `read_exact`, a point makes a text
+                written = values.str.replace(".", "?", regex=False).str.replace(",", ".", regex=False)
+            texts = present & pd.to_numeric(written, errors="coerce").isna().to_numpy()
             share = 1 - texts.sum() / max(int(present.sum()), 1)
             if not texts.any() or not (column in must or share >= _NEARLY_ALL or is_marked(values, present, texts)):
                 continue

@@ -98,7 +98,7 @@ def label_overlap(
         feature_of_column: int64 (columns,): the feature of each column; if None, each column is a feature.
         strength: l1 weight, as a share of the smallest that selects no feature; between 0 and 1.
         levels: number of ranges of a target with more than ten values, at least 3.
-        names: names of the labels, for class codes.
+        names: names of the labels, for class codes; not used for ranges of them.
 
     Raises:
         ValueError: a parameter is out of range, values are not finite, or there are fewer than three labels.
@@ -112,8 +112,8 @@ def label_overlap(
     codes, labels = _levels(np.asarray(y), levels)
     if len(labels) < 3:
         raise ValueError(f"{len(labels)} different labels have no two pairs of neighbours to compare")
-    if names:
-        labels = [names[int(label)] for label in np.unique(y)]
+    if names and (values := np.unique(y)).size <= _MOST_LEVELS:
+        labels = [names[int(value)] for value in values]
     owner = np.arange(X.shape[1]) if feature_of_column is None else feature_of_column
     selected = np.zeros((len(labels) - 1, int(owner.max(initial=-1)) + 1), dtype=bool)
     for pair in range(len(labels) - 1):

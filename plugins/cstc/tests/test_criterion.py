@@ -49,6 +49,17 @@ def staircase(rows: int = 2000, noise: float = 0.01, seed: int = 0) -> tuple[np.
     return X, y
 
 
+def test_classes_in_ranges_are_named_by_their_ranges() -> None:
+    rng = np.random.default_rng(1)
+    y = np.repeat(np.arange(12), 20)
+    X = rng.standard_normal((240, 3)) + y[:, None]
+    found = label_overlap(X, y, levels=4, names=[f"class{k}" for k in range(12)])
+    assert found.matrix.shape == (3, 3)
+    assert found.pairs == label_overlap(X, y, levels=4).pairs
+    few = label_overlap(X[y < 4], y[y < 4], names=[f"class{k}" for k in range(4)])
+    assert few.pairs == ("class0 vs class1", "class1 vs class2", "class2 vs class3")
+
+
 def test_a_data_set_whose_steps_need_neighbouring_features_has_a_falling_matrix() -> None:
     X, y = staircase(noise=0.5)
     found = label_overlap(X, y, strength=0.5)
